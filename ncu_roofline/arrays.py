@@ -1,0 +1,42 @@
+"""Small numpy helpers for columns in which NaN means "not known"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def unknown(size: int) -> FloatArray:
+    """A column in which nothing is known."""
+    return np.full(size, np.nan)
+
+
+def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Element-wise quotient; not known where the denominator is zero or not known."""
+    result = np.full(np.broadcast(numerator, denominator).shape, np.nan)
+    np.divide(numerator, denominator, out=result, where=denominator != 0)
+    return result
+
+
+def first_known(candidates: Sequence[FloatArray]) -> tuple[FloatArray, npt.NDArray[np.int8]]:
+    """Element-wise the first candidate that is known, and its position (-1: none)."""
+    value = np.full_like(candidates[0], np.nan)
+    position = np.full(len(value), -1, np.int8)
+    for number, candidate in enumerate(candidates):
+        fill = np.isnan(value) & ~np.isnan(candidate)
+        value[fill] = candidate[fill]
+        position[fill] = number
+    return value, position
+
+
+def sum_known(columns: Sequence[FloatArray]) -> FloatArray:
+    """Element-wise sum of what is known; not known where none is."""
+    stacked = np.stack(columns)
+    total = np.nansum(stacked, axis=0)
+    total[np.isnan(stacked).all(axis=0)] = np.nan
+    return total

@@ -1,0 +1,12 @@
+"""Findings: an explicit table of rules, each a pure function over the columns of an analysis."""
+
+from ncu_roofline.checks.rule import Evidence, Finding, InputFacts, Rule, SkippedRule, View, run
+from ncu_roofline.checks.table import RULES
+
+
+def run_rules(view: View) -> tuple[tuple[Finding, ...], tuple[SkippedRule, ...]]:
+    """Every rule of the table over a view: findings, and the rules whose inputs are absent."""
+    return run(RULES, view)
+
+
+__all__ = ["RULES", "Evidence", "Finding", "InputFacts", "Rule", "SkippedRule", "View", "run_rules"]

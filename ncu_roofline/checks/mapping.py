@@ -1,0 +1,175 @@
+"""Rules on the translation of counters into quantities (M)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ncu_roofline.arrays import BoolArray
+from ncu_roofline.checks.rule import Evidence, View
+from ncu_roofline.collect import collection_command
+from ncu_roofline.maps import MetricMap
+from ncu_roofline.vocabulary import CORE_TIERS, PATHS, TIERS, Extent, TensorState, is_tensor
+
+
+def counter_not_collected(view: View) -> Iterator[Evidence]:
+    """Counters that the picture needs were not collected.
+
+    Most reports have no roofline counters: ncu's default set has none. What is missing is unknown, not zero,
+    and a bound without it is only a lower bound of the time. The help gives the ncu command that collects
+    exactly these counters on this architecture.
+    """
+    for metric_map in view.maps:
+        rows = view.labels("map") == metric_map.id
+        missing: list[str] = []
+        said: list[str] = []
+        hit = np.zeros(view.size, np.bool_)
+        for name in (*CORE_TIERS, *PATHS):
+            gone = view.flags(f"missing.{name}") & rows
+            if gone.any():
+                missing.append(name)
+                said.append(name if gone.sum() == rows.sum() else f"{name} ({gone.sum()} of {rows.sum()})")
+                hit |= gone
+        if missing:
+            yield Evidence(hit, f"not collected: {', '.join(said)}.", _collect(metric_map, missing))
+
+
+def tensor_not_counted(view: View) -> Iterator[Evidence]:
+    """The tensor cores worked, and their operations were not counted.
+
+    The scalar FLOP counters see nothing of tensor work, so the FLOP of the launch, its intensity and its
+    bound are lower bounds, and what binds it cannot be said. Collect ``sm__ops_path_tensor_*``; a number of
+    instructions times a constant is not a substitute, since the work of an instruction depends on its shape.
+    """
+    hit = view.flags("tensor_missing")
+    yield from _by_map(
+        view,
+        hit,
+        "the tensor pipe was active and its operations were not counted: FLOP, intensity and bound are lower "
+        "bounds, and what binds is not known",
+    )
+
+
+def tensor_activity_ambiguous(view: View) -> Iterator[Evidence]:
+    """The tensor pipe was active, which may be constant loads only.
+
+    On compute capabilities 8.0, 8.7 and 9.0 the compiler's constant load (HFMA2.MMA) runs on the tensor pipe
+    and is in its counters. Without ``sm__inst_executed_pipe_tensor_op_hmma_type_hfma2`` or the operation
+    counters it cannot be told from tensor work.
+    """
+    counted = _all_tensor_paths_counted(view)
+    hit = (view.columns["tensor_state"] == TensorState.AMBIGUOUS) & ~counted
+    yield from _by_map(
+        view, hit, "the tensor pipe was active; whether in tensor work or in constant loads is not known"
+    )
+
+
+def phantom_fp16(view: View) -> Iterator[Evidence]:
+    """FP16 work may be the compiler's constant loads.
+
+    The instruction ``HFMA2.MMA Rn, -RZ, RZ, imm, imm`` loads constants in FP32 and FP64 kernels and is counted
+    as a half-precision fused multiply-add. FP16 without any half-precision add or multiply, in a kernel that
+    does FP32 or FP64 work, is therefore an upper bound: it is in no intensity and does not bind.
+    """
+    hit = view.labels("work.fp16.extent") == Extent.AT_MOST.label
+    if hit.any():
+        most = np.nanmax(np.where(hit, view.floats("work.fp16.count"), np.nan), initial=0.0)
+        amount = f", at most {most:.4g} FLOP in a launch" if most > 0 else ""
+        yield Evidence(
+            hit,
+            f"FP16 work is in fused multiply-adds only, which may be constant loads (HFMA2.MMA){amount}: shown "
+            "as an upper bound, not in intensities and not binding.",
+            "The opcodes tell: look for HFMA2 other than HFMA2.MMA on the source page.",
+        )
+
+
+def unknown_architecture(view: View) -> Iterator[Evidence]:
+    """There is no metric map for the compute capability of a launch.
+
+    It was evaluated with the counters that all architectures share. Tensor work cannot be counted, and the
+    bound is incomplete. A map is one YAML file: give it with ``--map``.
+    """
+    cc = view.labels("cc")
+    hit = (view.labels("map") == "base") & (cc != None)  # noqa: E711
+    if hit.any():
+        names = ", ".join(sorted(set(cc[hit])))
+        yield Evidence(
+            hit,
+            f"no metric map for compute capability {names}: evaluated with the counters that all architectures "
+            "share, without tensor paths.",
+            "Give a map of this architecture with --map FILE.",
+        )
+
+
+def architecture_not_stated(view: View) -> Iterator[Evidence]:
+    """The report does not say which compute capability a launch ran on.
+
+    Old versions of ncu print no CC column. The launch was evaluated with the counters that all architectures
+    share; ``--cc`` states the compute capability.
+    """
+    hit = view.labels("cc") == None  # noqa: E711
+    if hit.any():
+        yield Evidence(
+            hit,
+            "the report does not state the compute capability: evaluated without tensor paths.",
+            "Say it with --cc, for example --cc 8.0.",
+        )
+
+
+def partial_amount(view: View) -> Iterator[Evidence]:
+    """Only some of the counters of an amount were collected, so the amount is a lower bound."""
+    hit = np.zeros(view.size, np.bool_)
+    names = []
+    for name in (*(f"work.{path}" for path in PATHS), *(f"traffic.{tier}" for tier in TIERS)):
+        partial = view.labels(f"{name}.extent") == Extent.AT_LEAST.label
+        if partial.any():
+            names.append(name.partition(".")[2])
+            hit |= partial
+    if names:
+        yield from _by_map(view, hit, f"only part of the counters of {', '.join(names)} was collected", names)
+
+
+def measure_sees_less(view: View) -> Iterator[Evidence]:
+    """Another measure of a tier saw more bytes than the one in use.
+
+    A tier's bytes and its ceiling come from one way of counting. The one in use may miss stores, TMA copies
+    or traffic between the halves of L2 that another way of counting saw; both are kept, and the intensity
+    belongs to the one in use.
+    """
+    for tier in TIERS:
+        for column in view.matching(f"traffic.{tier}.measures.*.bytes"):
+            other = column.split(".")[3]
+            used, seen = view.floats(f"traffic.{tier}.bytes"), view.floats(column)
+            hit = (seen > 1.05 * used) & (view.labels(f"traffic.{tier}.measure") != other)
+            if hit.any():
+                first = int(np.flatnonzero(hit)[0])
+                measure = view.labels(f"traffic.{tier}.measure")[first]
+                yield Evidence(
+                    hit,
+                    f"{tier} is measured by {measure}, which saw {used[first]:.4g} byte where {other} saw "
+                    f"{seen[first]:.4g} byte (launch {first}).",
+                )
+
+
+def _all_tensor_paths_counted(view: View) -> BoolArray:
+    counted = np.zeros(view.size, np.bool_)
+    for metric_map in view.maps:
+        paths = [path for path in metric_map.paths if is_tensor(path)]
+        rows = view.labels("map") == metric_map.id
+        complete = [view.labels(f"work.{path}.extent") == Extent.EXACT.label for path in paths]
+        counted |= rows & np.all(complete, axis=0) if complete else np.zeros(view.size, np.bool_)
+    return counted
+
+
+def _by_map(view: View, hit: BoolArray, what: str, wanted: list[str] | None = None) -> Iterator[Evidence]:
+    """One evidence per architecture, with the command that collects what would tell."""
+    for metric_map in view.maps:
+        rows = hit & (view.labels("map") == metric_map.id)
+        if rows.any():
+            tensor = [path for path in metric_map.paths if is_tensor(path)]
+            yield Evidence(rows, f"{what}.", _collect(metric_map, wanted or tensor))
+
+
+def _collect(metric_map: MetricMap, missing: list[str]) -> str:
+    return f"Collect with: {collection_command(metric_map, missing)}"

@@ -1,0 +1,82 @@
+"""Rules on numbers that cannot all be true, or cannot carry a verdict (P)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ncu_roofline.arrays import ratio
+from ncu_roofline.checks.rule import Evidence, View
+from ncu_roofline.vocabulary import Severity
+
+TOO_SHORT: Final = 10e-6
+"""Seconds below which a launch is too short to judge (contract, "Severity and exit codes")."""
+
+_LIMITS: Final = ((Severity.NOTE, 1.0, 1.02), (Severity.WARNING, 1.02, 1.10), (Severity.ERROR, 1.10, np.inf))
+_ROUNDING: Final = 1e-9
+
+
+def above_ceiling(view: View) -> Iterator[Evidence]:
+    """A rate is above its ceiling.
+
+    Several passes make small excesses normal, so up to 102 % is a note and up to 110 % a warning. Beyond, the
+    amount and the ceiling do not belong together: peak and traffic of different scopes, a clock that changed
+    between the passes, or counters that mean something else. The value is shown as it is and not clipped.
+    """
+    worst = np.zeros(view.size)
+    name = np.full(view.size, "", dtype=object)
+    for column in view.matching("work.*.peak") + view.matching("traffic.*.peak"):
+        if ".measures." in column:
+            continue
+        quantity = column.removesuffix(".peak")
+        share = np.nan_to_num(ratio(view.floats(f"{quantity}.rate"), view.floats(column)))
+        name[share > worst] = quantity.partition(".")[2]
+        worst = np.maximum(worst, share)
+    for severity, low, high in _LIMITS:
+        hit = (worst > low + _ROUNDING) & (worst <= high + _ROUNDING)
+        if hit.any():
+            top = int(np.where(hit, worst, 0.0).argmax())
+            yield Evidence(
+                hit,
+                f"{name[top]} runs at {worst[top]:.1%} of its ceiling (launch {top}).",
+                "Look whether the amount and the ceiling were measured for the same device, clock and scope.",
+                severity,
+            )
+
+
+def too_short(view: View) -> Iterator[Evidence]:
+    """A launch is too short to judge.
+
+    Under 10 microseconds launch overhead, timer resolution and the flush of caches before each pass weigh as
+    much as the kernel. What binds is still given; fractions and percentages are not to be quoted.
+    """
+    time = view.floats("time")
+    hit = time < TOO_SHORT
+    if hit.any():
+        shortest = int(np.where(hit, time, np.inf).argmin())
+        yield Evidence(
+            hit,
+            f"{int(hit.sum())} launch(es) took less than 10 us, the shortest {time[shortest] * 1e6:.3g} us "
+            f"(launch {shortest}): too short to judge.",
+            "Profile a larger problem, or several launches as one range.",
+        )
+
+
+def instruction_mix(view: View) -> Iterator[Evidence]:
+    """The mix of instructions keeps the binding path below its peak.
+
+    A peak counts fused multiply-adds. A kernel that mostly adds or multiplies cannot pass the share of it that
+    its instructions allow; up to there is the headroom that exists.
+    """
+    for column in view.matching("ceilings.*.mix.value"):
+        path = column.removeprefix("ceilings.").removesuffix(".mix.value")
+        share = ratio(view.floats(column), view.floats(f"work.{path}.peak"))
+        hit = (share < 0.9) & (view.labels("bound.by") == path)
+        if hit.any():
+            lowest = int(np.where(hit, share, np.inf).argmin())
+            yield Evidence(
+                hit,
+                f"the mix of add, mul and fma limits {path} to {share[lowest]:.0%} of its peak (launch {lowest}).",
+            )

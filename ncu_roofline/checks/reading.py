@@ -1,0 +1,132 @@
+"""Rules on what was read (R): lines that were passed over, and values that cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from ncu_roofline.arrays import BoolArray
+from ncu_roofline.checks.rule import Evidence, InputFacts, View
+
+_SHOWN = 5
+
+
+def skipped_lines(view: View) -> Iterator[Evidence]:
+    """Lines of an input are not part of its table.
+
+    ncu writes its own messages and the output of the application around and between the rows of its CSV.
+    These lines are no measurements; they are counted so that nothing is passed over in silence. Look at the
+    line numbers if more lines are named than the application and ncu can have printed.
+    """
+    for facts in view.inputs:
+        kinds = {k: n for k, n in facts.skipped.counts.items() if k != "damaged"}
+        if kinds:
+            parts = [_lines(facts, kind, count) for kind, count in kinds.items()]
+            yield Evidence(_no_launch(view), f"{facts.path}: skipped {', '.join(parts)}.")
+
+
+def damaged_rows(view: View) -> Iterator[Evidence]:
+    """Rows of a table are damaged and were left out.
+
+    A row has fewer or more cells than the header, an open quote, or text of the application glued to it.
+    Its values cannot be trusted, so launches may be missing or incomplete. Export the report again, with
+    ``--log-file`` so that the application's output goes elsewhere.
+    """
+    for facts in view.inputs:
+        count = facts.skipped.counts.get("damaged", 0)
+        if count:
+            yield Evidence(
+                _no_launch(view),
+                f"{facts.path}: {_lines(facts, 'damaged', count)} could not be read; launches may be incomplete.",
+                "Export again with `--log-file FILE`, so that output of the application cannot get between rows.",
+            )
+
+
+def conflicting_values(view: View) -> Iterator[Evidence]:
+    """One metric of one launch was printed with values that contradict each other.
+
+    The same metric may be in several sections of a report and is then printed more than once, possibly
+    rounded differently. Values that differ by more than their rounding cannot both be true; the one that is
+    printed with more digits is used.
+    """
+    for facts in view.inputs:
+        if facts.conflicts.height:
+            row = facts.conflicts.row(0, named=True)
+            yield Evidence(
+                _launches(view, facts, facts.conflicts),
+                f"{facts.path}: {facts.conflicts.height} printed value(s) contradict another one of the same "
+                f"metric and launch, first {row['metric']} with {row['text']} {row['unit']} on line {row['line']} "
+                f"against the value on line {row['line_used']}, which is used.",
+                "The file may hold two reports of the same launches; analyse them one by one.",
+            )
+
+
+def not_available(view: View) -> Iterator[Evidence]:
+    """A counter was asked for and printed as not available.
+
+    ncu prints ``n/a``, ``(!) n/a`` or ``(!) nan`` when the chip does not have a metric, when its name is
+    misspelt, or when no value was measured. What depends on it is unknown, not zero.
+    """
+    for facts in view.inputs:
+        if facts.not_available.height:
+            names = facts.not_available["metric"].unique(maintain_order=True).to_list()
+            yield Evidence(
+                _launches(view, facts, facts.not_available),
+                f"{facts.path}: printed as not available: {_some(names)}.",
+                "Check the spelling with `ncu --query-metrics`; not every chip has every metric.",
+            )
+
+
+def not_a_number(view: View) -> Iterator[Evidence]:
+    """The value of a counter is not a number.
+
+    The cell cannot be read as a number of the file's format. It is taken as not collected.
+    """
+    for facts in view.inputs:
+        if facts.not_numbers.height:
+            row = facts.not_numbers.row(0, named=True)
+            yield Evidence(
+                _launches(view, facts, facts.not_numbers),
+                f"{facts.path}: {facts.not_numbers.height} value(s) are no numbers, first {row['text']!r} of "
+                f"{row['metric']} on line {row['line']}.",
+            )
+
+
+def european_numbers(view: View) -> Iterator[Evidence]:
+    """The numbers of an input are written with a decimal comma.
+
+    ncu follows the locale of the machine it ran on. The format was decided from cells that can be read in
+    one way only and applied to the whole file; ``--locale c`` overrules it.
+    """
+    for facts in view.inputs:
+        if facts.locale == "european":
+            yield Evidence(
+                _no_launch(view), f"{facts.path}: numbers are read with a decimal comma (117.344 is 117 344)."
+            )
+
+
+def _lines(facts: InputFacts, kind: str, count: int) -> str:
+    known = facts.skipped.lines.get(kind, ())
+    where = ", ".join(map(str, known[:_SHOWN])) + (", ..." if count > min(len(known), _SHOWN) else "")
+    noun = {"preface": "line", "foreign": "foreign line", "damaged": "damaged row", "header": "repeated header"}
+    plural = "s" if count != 1 else ""
+    if kind == "preface":
+        return f"{count} line{plural} before the table"
+    return f"{count} {noun[kind]}{plural} (line {where})"
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _no_launch(view: View) -> BoolArray:
+    return np.zeros(view.size, np.bool_)
+
+
+def _launches(view: View, facts: InputFacts, cells: pl.DataFrame) -> BoolArray:
+    mask = _no_launch(view)
+    mask[facts.first_launch + cells["launch"].unique().to_numpy()] = True
+    return mask

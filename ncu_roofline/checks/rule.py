@@ -1,0 +1,143 @@
+"""What a rule, its evidence and a finding are, and how a table of rules is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ncu_roofline.arrays import BoolArray, FloatArray, unknown
+from ncu_roofline.maps import MetricMap
+from ncu_roofline.readers import SkippedLines
+from ncu_roofline.vocabulary import Severity
+
+
+@dataclass(frozen=True)
+class InputFacts:
+    """What reading and normalising one input left behind for the checks."""
+
+    path: str
+    first_launch: int
+    launches: int
+    skipped: SkippedLines
+    conflicts: pl.DataFrame
+    not_available: pl.DataFrame
+    not_numbers: pl.DataFrame
+    locale: str
+
+
+@dataclass(frozen=True)
+class View:
+    """All that a rule may look at: dotted columns over the launches, facts of the inputs, maps in use."""
+
+    columns: Mapping[str, npt.NDArray[Any]]
+    inputs: tuple[InputFacts, ...]
+    maps: tuple[MetricMap, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of launches."""
+        return len(self.columns["launch"])
+
+    def matching(self, pattern: str) -> list[str]:
+        """Names of the columns that match a pattern such as ``work.*.peak``."""
+        return [name for name in self.columns if fnmatchcase(name, pattern)]
+
+    def floats(self, name: str) -> FloatArray:
+        """A column of numbers, NaN where it is not there."""
+        return np.asarray(self.columns[name], float) if name in self.columns else unknown(self.size)
+
+    def flags(self, name: str) -> BoolArray:
+        """A column of flags, false where it is not there."""
+        return np.asarray(self.columns.get(name, np.zeros(self.size)), np.bool_)
+
+    def labels(self, name: str) -> npt.NDArray[np.object_]:
+        """A column of names, None where it is not there."""
+        return np.asarray(self.columns.get(name, np.full(self.size, None, dtype=object)))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One thing that a rule found: which launches, and the operands put into a sentence."""
+
+    launches: BoolArray
+    message: str
+    help: str = ""
+    severity: Severity | None = None
+    """Where it depends on the size of what was found; else that of the rule."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A check. ``needs`` are column patterns of which each has to match something that is known."""
+
+    code: str
+    name: str
+    severity: Severity
+    needs: tuple[str, ...]
+    check: Callable[[View], Iterable[Evidence]]
+
+    @property
+    def doc(self) -> str:
+        """What the rule says, why, and what to do: the docstring of its function."""
+        return self.check.__doc__ or ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule found in an analysis, with the launches it concerns (none: the input as a whole)."""
+
+    code: str
+    name: str
+    severity: Severity
+    launches: tuple[int, ...]
+    message: str
+    help: str
+
+
+@dataclass(frozen=True)
+class SkippedRule:
+    """A rule that could not be checked, which is not the same as passed."""
+
+    code: str
+    needs: tuple[str, ...]
+
+
+def run(rules: Iterable[Rule], view: View) -> tuple[tuple[Finding, ...], tuple[SkippedRule, ...]]:
+    """Run rules over a view; findings come by severity, then in the order of the table."""
+    findings: list[Finding] = []
+    skipped: list[SkippedRule] = []
+    for rule in rules:
+        absent = tuple(pattern for pattern in rule.needs if not _known(view, pattern))
+        if absent:
+            skipped.append(SkippedRule(rule.code, absent))
+            continue
+        findings += [
+            Finding(
+                code=rule.code,
+                name=rule.name,
+                severity=evidence.severity or rule.severity,
+                launches=tuple(np.flatnonzero(evidence.launches).tolist()),
+                message=evidence.message,
+                help=evidence.help,
+            )
+            for evidence in rule.check(view)
+        ]
+    findings.sort(key=lambda finding: -finding.severity)
+    return tuple(findings), tuple(skipped)
+
+
+def _known(view: View, pattern: str) -> bool:
+    for name in view.matching(pattern):
+        values = view.columns[name]
+        if values.dtype == object:
+            if any(value is not None for value in values):
+                return True
+        elif values.dtype.kind != "f" or not np.isnan(values).all():
+            return True
+    return False

@@ -1,0 +1,32 @@
+"""The table of all rules. A code is never used again for another rule.
+
+Letters name the stage (R reading, M mapping, P physics; C conditions and X comparison follow their stages).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ncu_roofline.checks import mapping, physics, reading
+from ncu_roofline.checks.rule import Rule
+from ncu_roofline.vocabulary import Severity
+
+RULES: Final = (
+    Rule("R101", "skipped-lines", Severity.NOTE, (), reading.skipped_lines),
+    Rule("R102", "damaged-rows", Severity.WARNING, (), reading.damaged_rows),
+    Rule("R103", "conflicting-values", Severity.WARNING, (), reading.conflicting_values),
+    Rule("R104", "not-available", Severity.NOTE, (), reading.not_available),
+    Rule("R105", "not-a-number", Severity.WARNING, (), reading.not_a_number),
+    Rule("R106", "european-numbers", Severity.NOTE, (), reading.european_numbers),
+    Rule("M201", "counter-not-collected", Severity.NOTE, (), mapping.counter_not_collected),
+    Rule("M202", "tensor-not-counted", Severity.WARNING, (), mapping.tensor_not_counted),
+    Rule("M203", "tensor-activity-ambiguous", Severity.NOTE, (), mapping.tensor_activity_ambiguous),
+    Rule("M204", "phantom-fp16", Severity.NOTE, ("work.fp16.extent",), mapping.phantom_fp16),
+    Rule("M205", "unknown-architecture", Severity.WARNING, ("cc",), mapping.unknown_architecture),
+    Rule("M206", "architecture-not-stated", Severity.NOTE, (), mapping.architecture_not_stated),
+    Rule("M207", "partial-amount", Severity.NOTE, (), mapping.partial_amount),
+    Rule("M208", "measure-sees-less", Severity.NOTE, ("traffic.*.measures.*.bytes",), mapping.measure_sees_less),
+    Rule("P301", "above-ceiling", Severity.ERROR, ("*.peak",), physics.above_ceiling),
+    Rule("P302", "too-short", Severity.NOTE, ("time",), physics.too_short),
+    Rule("P303", "instruction-mix", Severity.NOTE, ("ceilings.*.mix.value",), physics.instruction_mix),
+)

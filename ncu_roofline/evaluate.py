@@ -1,0 +1,341 @@
+"""A metric map applied to the counters of some launches: time, work per path, bytes per tier and measure.
+
+Columnar: every value is an array over the launches. Each amount carries its extent and a code into a small
+table of recipes, so that a number can be traced back to counters, map and alternative. Knows neither YAML
+nor rendering, and does no roofline arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ncu_roofline.arrays import BoolArray, FloatArray, first_known, ratio, sum_known, unknown
+from ncu_roofline.counters import (
+    PEAK_RECIPES,
+    TOTAL_RECIPES,
+    CounterView,
+    activity,
+    clock,
+    duration_from_cycles,
+    own_peak,
+    rate,
+    total,
+    unit_of,
+)
+from ncu_roofline.maps import Alternative, MetricMap, Part
+from ncu_roofline.vocabulary import Extent, TensorState, is_tensor
+
+CodeArray = npt.NDArray[np.int16]
+NO_RECIPE = -1
+_ATTRIBUTE_FACTORS = {"memory_clock": 1e3}
+"""Device attributes are printed without a unit; CUDA defines memory clocks in kHz (cudaDeviceAttr)."""
+REPORT_TIME, CYCLES_TIME, NO_TIME = 0, 1, -1
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Work of a path or bytes of a measure; arrays of shape (launches,), NaN where unknown.
+
+    ``total`` in FLOP, OP or byte, ``rate`` per second, ``peak`` the matching ceiling per second,
+    ``mix`` the ceiling that the mix of instructions itself sets (NaN where it is not below the peak),
+    ``clock`` of the unit that counts, in Hz. ``extent`` holds ``Extent`` values, ``recipe`` indices into
+    ``recipes``.
+    """
+
+    total: FloatArray
+    rate: FloatArray
+    peak: FloatArray
+    mix: FloatArray
+    clock: FloatArray
+    extent: npt.NDArray[np.int8]
+    recipe: CodeArray
+    recipes: tuple[str, ...]
+
+    @property
+    def collected(self) -> BoolArray:
+        """Where there is an amount at all."""
+        return np.asarray(self.extent != Extent.ABSENT)
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """What the counters of some launches say, by name of the vocabulary; a missing key was not collected."""
+
+    time: FloatArray
+    time_source: npt.NDArray[np.int8]
+    clocks: Mapping[str, FloatArray]
+    utilization: Mapping[str, FloatArray]
+    attributes: Mapping[str, FloatArray]
+    """Device attributes: ``memory_clock`` in Hz, ``memory_bus_width`` in bit."""
+    work: Mapping[str, Amount]
+    traffic: Mapping[str, Mapping[str, Amount]]
+    tensor_state: npt.NDArray[np.int8]
+    tensor_missing: BoolArray
+    """Tensor work that is known not to be counted."""
+
+
+def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: int) -> Quantities:
+    """Evaluate one map over all given launches; ``values`` maps metrics with rollup to base-unit arrays."""
+    timeless = CounterView(values, unknown(launches))
+    time, time_source = _time(metric_map, timeless)
+    view = CounterView(values, time)
+    work = {
+        name: amount
+        for name, path in metric_map.paths.items()
+        if (amount := _amount(view, path.alternatives, f"{metric_map.id}:{name}")).collected.any()
+    }
+    if "fp16" in work:
+        work["fp16"] = _bound_phantom_fp16(work, _fma_only(view, metric_map))
+    traffic: dict[str, dict[str, Amount]] = {}
+    for name, tier in metric_map.tiers.items():
+        measures = {
+            measure.id: amount
+            for measure in tier.measures
+            if (
+                amount := _amount(view, measure.alternatives, f"{metric_map.id}:{name}.{measure.id}")
+            ).collected.any()
+        }
+        if measures:
+            traffic[name] = measures
+    state = _tensor_state(view, metric_map)
+    return Quantities(
+        time=time,
+        time_source=time_source,
+        clocks={name: clock(view, unit_of(counter)) for name, counter in metric_map.clocks.items()},
+        utilization=_utilization(view, metric_map),
+        attributes={
+            name: view.get(metric) * _ATTRIBUTE_FACTORS.get(name, 1.0)
+            for name, metric in metric_map.attributes.items()
+        },
+        work=work,
+        traffic=traffic,
+        tensor_state=state,
+        tensor_missing=(state == TensorState.ACTIVE) & ~_tensor_work_seen(work, launches),
+    )
+
+
+def _time(metric_map: MetricMap, view: CounterView) -> tuple[FloatArray, npt.NDArray[np.int8]]:
+    """Duration in seconds and where it is from: the report's own, else cycles over cycles per second."""
+    reported = first_known([view.get(metric) for metric in metric_map.time])[0]
+    counted = first_known([duration_from_cycles(view, counter) for counter in metric_map.cycles])[0]
+    value, source = first_known([reported, counted])
+    # A launch that took no time was not measured.
+    measured = value > 0
+    return np.where(measured, value, np.nan), np.where(measured, source, NO_TIME).astype(np.int8)
+
+
+def _utilization(view: CounterView, metric_map: MetricMap) -> dict[str, FloatArray]:
+    shares = (".avg.pct_of_peak_sustained_elapsed", ".avg.pct_of_peak_sustained_active")
+    found = {
+        counter: first_known([view.get(counter + share) for share in shares])[0]
+        for counter in metric_map.utilization
+    }
+    return {counter: values for counter, values in found.items() if not np.isnan(values).all()}
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """One alternative, evaluated: amounts over the launches and how many of its counters were collected."""
+
+    total: FloatArray
+    rate: FloatArray
+    peak: FloatArray
+    mix: FloatArray
+    clock: FloatArray
+    present: npt.NDArray[np.int16]
+    complete: BoolArray
+    recipe: npt.NDArray[np.int16]
+
+
+def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -> Amount:
+    """The first complete alternative of each launch, else the fullest, which then gives a lower bound."""
+    candidates = [_candidate(view, alternative) for alternative in alternatives]
+    complete = np.stack([candidate.complete for candidate in candidates])
+    present = np.stack([candidate.present for candidate in candidates])
+    chosen = np.where(complete.any(axis=0), complete.argmax(axis=0), present.argmax(axis=0))
+    rows = np.arange(len(view.time))
+    is_complete, has_any = complete[chosen, rows], present[chosen, rows] > 0
+    extent = np.where(is_complete, Extent.EXACT, np.where(has_any, Extent.AT_LEAST, Extent.ABSENT))
+
+    def pick(column: str) -> npt.NDArray[np.float64]:
+        return np.stack([getattr(candidate, column) for candidate in candidates])[chosen, rows]
+
+    # Alternative, total recipe and peak recipe make one code; only the codes that occur get a text.
+    codes = np.where(has_any, chosen * 100 + pick("recipe"), NO_RECIPE)
+    used, recipe = np.unique(codes, return_inverse=True)
+    return Amount(
+        total=pick("total"),
+        rate=pick("rate"),
+        peak=pick("peak"),
+        mix=pick("mix"),
+        clock=pick("clock"),
+        extent=extent.astype(np.int8),
+        recipe=recipe.reshape(-1).astype(np.int16),
+        recipes=tuple("" if code == NO_RECIPE else _recipe_text(alternatives, int(code), name) for code in used),
+    )
+
+
+def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
+    totals, rates, peaks, loads, slots = [], [], [], [], []
+    size = len(view.time)
+    present = np.zeros(size, np.int16)
+    total_recipe = np.full(size, -1, np.int16)
+    peak_recipe = np.full(size, -1, np.int16)
+    for part in alternative.parts:
+        part_totals = [total(view, counter) for counter in part.work]
+        part_rates = [rate(view, counter).value for counter in part.work]
+        weights = list(part.work.values())
+        collected = [
+            ~np.isnan(t.value) | ~np.isnan(r) for t, r in zip(part_totals, part_rates, strict=True)
+        ]
+        present += np.sum(collected, axis=0, dtype=np.int16)
+        part_total = _weighted([t.value for t in part_totals], weights, collected)
+        part_rate = _weighted(part_rates, weights, collected)
+        for resolved in part_totals:
+            total_recipe = np.where(total_recipe < 0, resolved.recipe, total_recipe)
+        peak, recipe = _part_peak(view, part)
+        peak_recipe = np.where(peak_recipe < 0, recipe, peak_recipe)
+        amount = np.where(np.isnan(part_total), part_rate, part_total)
+        totals.append(part_total)
+        rates.append(part_rate)
+        peaks.append(peak)
+        loads.append(np.where(amount == 0, 0.0, ratio(amount, peak)))
+        slots.append(_slots(part, [t.value for t in part_totals], part_rates))
+    all_total, all_rate = _sum_collected(totals, rates), _sum_collected(rates, totals)
+    amount = np.where(np.isnan(all_total), all_rate, all_total)
+    missing_parts = [np.isnan(t) & np.isnan(r) for t, r in zip(totals, rates, strict=True)]
+    load = np.sum([np.where(gone, 0.0, load) for gone, load in zip(missing_parts, loads, strict=True)], axis=0)
+    peak = np.where(amount > 0, ratio(amount, load), peaks[0])
+    counters = alternative.counters()
+    return _Candidate(
+        total=all_total,
+        rate=all_rate,
+        peak=peak,
+        mix=_mix_ceiling(alternative, amount, slots[0], peak),
+        clock=clock(view, unit_of(counters[0])),
+        present=present,
+        complete=present == len(counters),
+        recipe=((total_recipe + 1) * 10 + peak_recipe + 1).astype(np.int16),
+    )
+
+
+def _weighted(columns: Sequence[FloatArray], weights: Sequence[int], collected: Sequence[BoolArray]) -> FloatArray:
+    """Weighted sum over the collected counters; not known where one of them has no value of this kind."""
+    terms = [
+        np.where(there, weight * column, 0.0)
+        for column, weight, there in zip(columns, weights, collected, strict=True)
+    ]
+    return np.where(np.any(collected, axis=0), np.sum(terms, axis=0), np.nan)
+
+
+def _sum_collected(columns: Sequence[FloatArray], others: Sequence[FloatArray]) -> FloatArray:
+    """Sum over the parts that were collected; not known where one of them is known only in the other form."""
+    partial = np.any([np.isnan(a) & ~np.isnan(b) for a, b in zip(columns, others, strict=True)], axis=0)
+    return np.where(partial, np.nan, sum_known(columns))
+
+
+def _part_peak(view: CounterView, part: Part) -> tuple[FloatArray, npt.NDArray[np.int8]]:
+    for counter, weight in part.peak.items():
+        resolved = own_peak(view, counter)
+        return weight * resolved.value, resolved.recipe
+    return unknown(len(view.time)), np.full(len(view.time), -1, np.int8)
+
+
+def _slots(part: Part, totals: Sequence[FloatArray], rates: Sequence[FloatArray]) -> FloatArray:
+    """Instructions of a part (or their rate), each of which takes one issue slot of the pipe."""
+    whole = np.sum(totals, axis=0)
+    return np.where(np.isnan(whole), np.sum(rates, axis=0), whole)
+
+
+def _mix_ceiling(
+    alternative: Alternative, amount: FloatArray, slots: FloatArray, peak: FloatArray
+) -> FloatArray:
+    """FLOP/s that the mix of add, mul and fma can reach: C x F / (weight of the peak x instructions)."""
+    if len(alternative.parts) != 1 or len(set(alternative.parts[0].work.values())) < 2:
+        return unknown(len(amount))
+    (best,) = alternative.parts[0].peak.values()
+    ceiling = peak * ratio(amount, best * slots)
+    return np.where(ceiling < peak, ceiling, np.nan)
+
+
+def _recipe_text(alternatives: Sequence[Alternative], code: int, name: str) -> str:
+    number, inner = divmod(code, 100)
+    total_code, peak_code = divmod(inner, 10)
+    alternative = alternatives[number]
+    terms = " + ".join(
+        f"{weight} x {counter}" if weight != 1 else counter
+        for part in alternative.parts
+        for counter, weight in part.work.items()
+    )
+    text = f"{name}[{number}] = {terms}"
+    if total_code:
+        text += f"; total: {TOTAL_RECIPES[total_code - 1].format(x='counter')}"
+    if peak_code:
+        text += f"; peak: {PEAK_RECIPES[peak_code - 1].format(x='counter')}"
+    return text
+
+
+def _fma_counter(metric_map: MetricMap) -> str:
+    """The counter of half-precision fused multiply-adds: that with the largest weight."""
+    work = metric_map.paths["fp16"].alternatives[0].parts[0].work
+    return max(work, key=lambda counter: work[counter])
+
+
+def _fma_only(view: CounterView, metric_map: MetricMap) -> BoolArray:
+    """Where half-precision work is in fused multiply-adds alone (add and mul zero or not collected)."""
+    counters = metric_map.paths["fp16"].alternatives[0].parts[0].work
+    seen = [
+        np.nan_to_num(total(view, counter).value) + np.nan_to_num(rate(view, counter).value)
+        for counter in counters
+        if counter != _fma_counter(metric_map)
+    ]
+    return np.asarray(np.sum(seen, axis=0) == 0)
+
+
+def _bound_phantom_fp16(work: Mapping[str, Amount], fma_only: BoolArray) -> Amount:
+    """FP16 work that may be the compiler's constant loads (HFMA2.MMA) is an upper bound.
+
+    They are fused multiply-adds only, and appear in kernels that do FP32 or FP64 work.
+    """
+    fp16 = work["fp16"]
+    real = np.zeros(len(fma_only), np.bool_)
+    for path in ("fp32", "fp64"):
+        if path in work:
+            real |= (work[path].total > 0) | (work[path].rate > 0)
+    phantom = fma_only & real & ((fp16.total > 0) | (fp16.rate > 0))
+    extent = np.where(phantom, Extent.AT_MOST, fp16.extent).astype(np.int8)
+    return replace(fp16, extent=extent)
+
+
+def _tensor_state(view: CounterView, metric_map: MetricMap) -> npt.NDArray[np.int8]:
+    """Whether the tensor pipe worked, apart from constant loads where those are in its counters."""
+    known = metric_map.tensor_activity
+    size = len(view.time)
+    state = np.full(size, TensorState.NOT_MEASURED, np.int8)
+    measures = [activity(view, counter) for counter in known.active]
+    if not measures:
+        return state
+    active = np.nanmax(np.stack([np.nan_to_num(measure, nan=-1.0) for measure in measures]), axis=0)
+    state[active == 0] = TensorState.IDLE
+    state[active > 0] = TensorState.ACTIVE
+    if known.includes_constant_loads:
+        instructions = total(view, known.active[0]).value
+        counted = total(view, known.constant_loads).value if known.constant_loads else unknown(size)
+        # Without their own counter: hfma counts every thread of a constant load, so it is an upper bound.
+        at_most = first_known([counted, total(view, _fma_counter(metric_map)).value])[0]
+        state[(active > 0) & ~(instructions > at_most)] = TensorState.AMBIGUOUS
+        state[(active > 0) & (instructions == counted)] = TensorState.IDLE
+    return state
+
+
+def _tensor_work_seen(work: Mapping[str, Amount], launches: int) -> BoolArray:
+    """Where some tensor operations were counted and are not zero."""
+    seen = np.zeros(launches, np.bool_)
+    for path, amount in work.items():
+        if is_tensor(path):
+            seen |= (amount.total > 0) | (amount.rate > 0)
+    return seen

@@ -1,0 +1,191 @@
+"""All maps of a folder: inheritance resolved, one map per compute capability, looked up by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final, TypeVar
+
+from ncu_roofline.data_files import metric_map_directory
+from ncu_roofline.errors import DataFileError, DataFileProblem
+from ncu_roofline.maps.document import Document, read_document
+from ncu_roofline.maps.model import Alternative, Measure, MetricMap, PathMap, TensorActivity, TierMap
+from ncu_roofline.vocabulary import PATHS, TIERS
+
+_Entry = TypeVar("_Entry")
+
+BASE: Final = "base"
+_NOT_MAPS: Final = {"labels.yaml"}
+_NO_ACTIVITY: Final = TensorActivity((), None, includes_constant_loads=False)
+
+
+@dataclass(frozen=True)
+class MapLibrary:
+    """Resolved maps by id; ``base`` answers for every compute capability without a map of its own."""
+
+    maps: Mapping[str, MetricMap]
+
+    def for_compute_capability(self, cc: str | None) -> MetricMap:
+        """The map of a compute capability such as ``9.0``; the base map for an unknown one or None."""
+        for metric_map in self.maps.values():
+            if cc in metric_map.compute_capabilities:
+                return metric_map
+        return self.maps[BASE]
+
+    def with_map(self, metric_map: MetricMap) -> MapLibrary:
+        """A library in which one more map answers first for its compute capabilities."""
+        return MapLibrary({metric_map.id: metric_map} | dict(self.maps))
+
+
+def load_library(directory: Path | None = None) -> MapLibrary:
+    """Load every map of a folder (default: the packaged maps).
+
+    Raises:
+        DataFileError: with all problems of all files at once.
+    """
+    return _load_library(directory or metric_map_directory())
+
+
+@cache
+def _load_library(directory: Path) -> MapLibrary:
+    paths = sorted(path for path in directory.glob("*.yaml") if path.name not in _NOT_MAPS)
+    documents = [read_document(path) for path in paths]
+    problems = [problem for document in documents for problem in document.file.problems]
+    problems += _clashes(documents)
+    if not any(document.id == BASE for document in documents):
+        problems.append(DataFileProblem(str(directory), 1, "$", f"there is no map with the id {BASE!r}"))
+    if problems:
+        raise DataFileError(problems)
+    by_id = {document.id: document for document in documents}
+    return MapLibrary({document.id: _resolve(document, by_id) for document in documents})
+
+
+def load_map(path: Path) -> MetricMap:
+    """Load one map file of a user; its parent is looked for beside it, then among the packaged maps.
+
+    Raises:
+        DataFileError: with all problems of the file at once.
+    """
+    document = read_document(path)
+    candidates = [
+        read_document(other)
+        for folder in (path.parent, metric_map_directory())
+        for other in sorted(folder.glob("*.yaml"))
+        if other.name not in _NOT_MAPS and other.resolve() != path.resolve()
+    ]
+    parents: dict[str, Document] = {}
+    for candidate in candidates:
+        if not candidate.file.problems:
+            parents.setdefault(candidate.id, candidate)
+    if document.file.problems:
+        raise DataFileError(document.file.problems)
+    return _resolve(document, parents)
+
+
+def _clashes(documents: Iterable[Document]) -> list[DataFileProblem]:
+    """Two maps with one id or for one compute capability."""
+    problems = []
+    seen: dict[str, str] = {}
+    for document in documents:
+        claims = [("$.id", f"id {document.id}")]
+        claims += [
+            (f"$.compute_capabilities[{position}]", f"compute capability {cc}")
+            for position, cc in enumerate(document.compute_capabilities)
+        ]
+        for where, claim in claims:
+            if claim in seen:
+                line = document.file.lines.get(where, 1)
+                message = f"{claim} is already that of {seen[claim]}"
+                problems.append(DataFileProblem(document.file.name, line, where, message))
+            seen.setdefault(claim, document.file.name)
+    return problems
+
+
+def _resolve(document: Document, by_id: Mapping[str, Document]) -> MetricMap:
+    """Merge a document with its chain of parents: a child's entry replaces the parent's whole entry."""
+    if document.extends is None:
+        return _own(document)
+    parent_document = by_id.get(document.extends)
+    if parent_document is None or parent_document is document:
+        document.file.report("$.extends", f"there is no map with the id {document.extends!r}")
+        raise DataFileError(document.file.problems)
+    if parent_document.extends is not None:
+        document.file.report("$.extends", f"{document.extends!r} extends a map itself; one parent is allowed")
+        raise DataFileError(document.file.problems)
+    parent = _own(parent_document)
+    own = _own(document)
+    absent = frozenset(document.absent)
+    paths = dict(_without(parent.paths, document.paths)) | dict(own.paths)
+    tiers = dict(_without(parent.tiers, document.tiers))
+    for tier, tier_map in own.tiers.items():
+        inherited = {measure.id: measure for measure in tiers[tier].measures} if tier in tiers else {}
+        inherited |= {measure.id: measure for measure in tier_map.measures}
+        tiers[tier] = TierMap(tier, tuple(inherited.values()))
+    return replace(
+        own,
+        time=own.time or parent.time,
+        cycles=own.cycles or parent.cycles,
+        clocks=dict(parent.clocks) | dict(own.clocks),
+        utilization=own.utilization or parent.utilization,
+        attributes=dict(parent.attributes) | dict(own.attributes),
+        tensor_activity=document.tensor_activity or parent.tensor_activity,
+        paths=_drop_absent_paths(paths, absent),
+        tiers=_drop_absent_measures(tiers, absent),
+        only_seen_in=dict(parent.only_seen_in) | dict(own.only_seen_in),
+        sources=tuple(dict.fromkeys(own.sources + parent.sources)),
+    )
+
+
+def _own(document: Document) -> MetricMap:
+    """What a document says itself, entries that remove an inherited one left out."""
+    return MetricMap(
+        id=document.id,
+        title=document.title,
+        file=document.file.name,
+        compute_capabilities=document.compute_capabilities,
+        time=document.time,
+        cycles=document.cycles,
+        clocks=document.clocks,
+        utilization=document.utilization,
+        attributes=document.attributes,
+        tensor_activity=document.tensor_activity or _NO_ACTIVITY,
+        paths=_drop_absent_paths(
+            {name: path for name, path in document.paths.items() if path is not None}, frozenset()
+        ),
+        tiers=_drop_absent_measures(
+            {name: TierMap(name, tier) for name, tier in document.tiers.items() if tier is not None},
+            frozenset(),
+        ),
+        only_seen_in=document.only_seen_in,
+        sources=document.sources,
+    )
+
+
+def _without(entries: Mapping[str, _Entry], child: Mapping[str, object]) -> Mapping[str, _Entry]:
+    """The inherited entries that the child does not remove with null."""
+    return {name: entry for name, entry in entries.items() if child.get(name, "kept") is not None}
+
+
+def _drop_absent_paths(paths: Mapping[str, PathMap], absent: frozenset[str]) -> dict[str, PathMap]:
+    kept = {
+        name: replace(path, alternatives=_present(path.alternatives, absent)) for name, path in paths.items()
+    }
+    return {name: kept[name] for name in PATHS if name in kept and kept[name].alternatives}
+
+
+def _drop_absent_measures(tiers: Mapping[str, TierMap], absent: frozenset[str]) -> dict[str, TierMap]:
+    kept = {}
+    for name, tier in tiers.items():
+        measures: list[Measure] = [
+            replace(measure, alternatives=_present(measure.alternatives, absent)) for measure in tier.measures
+        ]
+        kept[name] = TierMap(name, tuple(measure for measure in measures if measure.alternatives))
+    return {name: kept[name] for name in TIERS if name in kept and kept[name].measures}
+
+
+def _present(alternatives: Iterable[Alternative], absent: frozenset[str]) -> tuple[Alternative, ...]:
+    return tuple(
+        alternative for alternative in alternatives if not absent.intersection(alternative.counters())
+    )

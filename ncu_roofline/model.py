@@ -1,0 +1,207 @@
+"""Quantities and ceilings joined to the roofline of each launch, as one table of dotted columns.
+
+The columns are those of the contract (``work.fp32.count``, ``traffic.dram.bytes``, ``bound.fraction`` ...),
+SI base units, NaN or None where unknown. This table is the one value that checks and renderers see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ncu_roofline.arrays import BoolArray, FloatArray, ratio, unknown
+from ncu_roofline.ceilings import Ceiling, dram_from_attributes, first_of, from_report
+from ncu_roofline.evaluate import CYCLES_TIME, REPORT_TIME, Amount, Quantities
+from ncu_roofline.maps import MetricMap
+from ncu_roofline.maps.library import BASE
+from ncu_roofline.roofline import Bound, Member, bound
+from ncu_roofline.vocabulary import (
+    CORE_TIERS,
+    FLOP_PATHS,
+    NEVER_BINDING_PATHS,
+    SCALAR_FLOP_PATHS,
+    Extent,
+    TensorState,
+    is_tensor,
+)
+
+Columns = dict[str, npt.NDArray[Any]]
+
+_TIME_SOURCES = {REPORT_TIME: "report", CYCLES_TIME: "cycles"}
+
+
+def model(quantities: Quantities, metric_map: MetricMap) -> Columns:
+    """The roofline table of the launches that one map evaluated."""
+    columns: Columns = {
+        "time": quantities.time,
+        "time_source": _named(quantities.time_source, _TIME_SOURCES),
+        "tensor_state": quantities.tensor_state,
+        "tensor_missing": quantities.tensor_missing,
+    }
+    columns |= {f"clocks.{name}": values for name, values in quantities.clocks.items()}
+    columns |= {f"utilization.{name}": values for name, values in quantities.utilization.items()}
+    attributes = _attribute_ceiling(quantities)
+    if not np.isnan(attributes.value).all():
+        columns["ceilings.dram.attributes.value"] = attributes.value
+        columns["ceilings.dram.attributes.clock"] = attributes.clock
+    members: list[Member] = []
+    for name, amount in quantities.work.items():
+        columns |= _work_columns(name, amount)
+        if name not in NEVER_BINDING_PATHS:
+            pipe = metric_map.paths[name].pipe
+            members.append(_member(name, f"pipe:{pipe}", pipe, amount, amount.peak))
+    for name, measures in quantities.traffic.items():
+        fallback = attributes if name == "dram" else _no_ceiling(len(quantities.time))
+        data_paths = {measure.id: measure.data_path for measure in metric_map.tiers[name].measures}
+        members += _tier(columns, name, measures, fallback, data_paths)
+        columns[f"traffic.{name}.intensity"] = _intensity(quantities.work, columns, f"traffic.{name}")
+    columns |= _missing(columns, metric_map, len(quantities.time))
+    result = bound(members, quantities.time, undecided=quantities.tensor_missing)
+    columns |= _bound_columns(result)
+    columns["bound.complete"] = _complete(columns, metric_map, quantities)
+    return columns
+
+
+def _work_columns(name: str, amount: Amount) -> Columns:
+    roof = from_report(amount.peak, amount.clock)
+    columns = _amount_columns(f"work.{name}", "count", amount, roof)
+    if not np.isnan(amount.mix).all():
+        columns[f"ceilings.{name}.mix.value"] = amount.mix
+        columns[f"ceilings.{name}.mix.clock"] = np.where(np.isnan(amount.mix), np.nan, amount.clock)
+    return columns
+
+
+def _tier(
+    columns: Columns,
+    name: str,
+    measures: Mapping[str, Amount],
+    fallback: Ceiling,
+    data_paths: Mapping[str, str | None],
+) -> list[Member]:
+    """Add the columns of a tier; returns one bound member per measure, known where that one is in use.
+
+    In use is the first measure with bytes and its own peak, else the first with bytes (contract, "Tiers").
+    """
+    has_bytes = np.stack([amount.collected for amount in measures.values()])
+    has_peak = has_bytes & np.stack([~np.isnan(amount.peak) for amount in measures.values()])
+    in_use = np.where(has_peak.any(axis=0), has_peak.argmax(axis=0), has_bytes.argmax(axis=0))
+    ids = np.array(list(measures), dtype=object)
+    columns[f"traffic.{name}.measure"] = np.where(has_bytes.any(axis=0), ids[in_use], None)
+    members = []
+    for position, (measure, amount) in enumerate(measures.items()):
+        used = (in_use == position) & amount.collected
+        roof = first_of(from_report(amount.peak, amount.clock), fallback)
+        for key, values in _amount_columns(f"traffic.{name}", "bytes", amount, roof).items():
+            columns[key] = np.where(used, values, columns[key] if key in columns else _blank(values))
+        prefix = f"traffic.{name}.measures.{measure}"
+        columns |= {
+            f"{prefix}.bytes": amount.total, f"{prefix}.rate": amount.rate, f"{prefix}.peak": amount.peak
+        }  # fmt: skip
+        resource = f"data:{data_paths[measure]}" if data_paths[measure] else f"tier:{name}"
+        members.append(_member(name, resource, None, amount, np.where(used, roof.value, np.nan)))
+    return members
+
+
+def _attribute_ceiling(quantities: Quantities) -> Ceiling:
+    known = quantities.attributes
+    if not {"memory_clock", "memory_bus_width"} <= known.keys():
+        return _no_ceiling(len(quantities.time))
+    return dram_from_attributes(known["memory_clock"], known["memory_bus_width"])
+
+
+def _no_ceiling(size: int) -> Ceiling:
+    return Ceiling(unknown(size), np.full(size, None, dtype=object), unknown(size))
+
+
+def _amount_columns(prefix: str, total_name: str, amount: Amount, roof: Ceiling) -> Columns:
+    names = np.array([extent.label for extent in Extent], dtype=object)
+    return {
+        f"{prefix}.{total_name}": amount.total,
+        f"{prefix}.rate": amount.rate,
+        f"{prefix}.extent": names[amount.extent],
+        f"{prefix}.peak": roof.value,
+        f"{prefix}.peak_source": roof.source,
+        f"{prefix}.peak_clock": roof.clock,
+        f"{prefix}.recipe": np.array([text or None for text in amount.recipes], dtype=object)[amount.recipe],
+    }
+
+
+def _member(name: str, resource: str, pipe: str | None, amount: Amount, peak: FloatArray) -> Member:
+    """A bound member; an upper bound of an amount must not bind."""
+    binds = (amount.extent == Extent.EXACT) | (amount.extent == Extent.AT_LEAST)
+    return Member(name, resource, pipe, amount.total, amount.rate, np.where(binds, peak, np.nan))
+
+
+def _intensity(work: Mapping[str, Amount], tier: Columns, prefix: str) -> FloatArray:
+    """FLOP of all floating-point paths over the bytes of a tier, from rates where there are no counts."""
+    size = len(tier[f"{prefix}.bytes"])
+    count, flop_rate = np.zeros(size), np.zeros(size)
+    known = np.zeros(size, np.bool_)
+    for path in FLOP_PATHS:
+        if path in work:
+            amount = work[path]
+            counts = (amount.extent == Extent.EXACT) | (amount.extent == Extent.AT_LEAST)
+            count += np.where(counts, amount.total, 0.0)
+            flop_rate += np.where(counts, amount.rate, 0.0)
+            known |= counts
+    by_count = ratio(count, tier[f"{prefix}.bytes"])
+    value = np.where(np.isnan(by_count), ratio(flop_rate, tier[f"{prefix}.rate"]), by_count)
+    usable = known & (tier[f"{prefix}.extent"] != Extent.AT_MOST.label)
+    return np.where(usable, value, np.nan)
+
+
+def _bound_columns(result: Bound) -> Columns:
+    return {
+        "bound.by": result.by,
+        "bound.pipe": result.pipe,
+        "bound.time": result.time,
+        "bound.fraction": result.fraction,
+        "bound.headroom": result.headroom,
+    }
+
+
+def _missing(columns: Columns, metric_map: MetricMap, size: int) -> Columns:
+    """Which tiers and floating-point paths of the map were not collected: ``missing.<name>`` columns."""
+    names = {tier: f"traffic.{tier}.extent" for tier in CORE_TIERS}
+    names |= {path: f"work.{path}.extent" for path in metric_map.paths if path in FLOP_PATHS}
+    nothing = np.full(size, None, dtype=object)
+    return {f"missing.{name}": columns.get(column, nothing) == None for name, column in names.items()}  # noqa: E711
+
+
+def _complete(columns: Columns, metric_map: MetricMap, quantities: Quantities) -> BoolArray:
+    """Contract, "Bound": whether nothing that may bind is missing, so that the bound is not only a lower one."""
+    size = len(quantities.time)
+    exact = Extent.EXACT.label
+    nothing = np.full(size, None, dtype=object)
+    rated = np.zeros(size, np.bool_)
+    complete = np.ones(size, np.bool_)
+    for tier in CORE_TIERS:
+        prefix = f"traffic.{tier}"
+        complete &= columns.get(f"{prefix}.extent", nothing) == exact
+        complete &= ~np.isnan(columns.get(f"{prefix}.peak", unknown(size)))
+        rated |= ~np.isnan(columns.get(f"{prefix}.rate", unknown(size)))
+    for path in SCALAR_FLOP_PATHS:
+        complete &= columns.get(f"work.{path}.extent", nothing) == exact
+    idle = quantities.tensor_state == TensorState.IDLE
+    tensor_paths = [path for path in metric_map.paths if is_tensor(path)]
+    counted = np.full(size, metric_map.id != BASE)
+    for path in tensor_paths:
+        counted &= columns.get(f"work.{path}.extent", nothing) == exact
+    return np.asarray(complete & (idle | counted) & (rated | ~np.isnan(quantities.time)))
+
+
+def _named(codes: npt.NDArray[np.int8], names: Mapping[int, str]) -> npt.NDArray[np.object_]:
+    result = np.full(len(codes), None, dtype=object)
+    for code, name in names.items():
+        result[codes == code] = name
+    return result
+
+
+def _blank(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A column like the given one in which nothing is known."""
+    if values.dtype == object:
+        return np.full(len(values), None, dtype=object)
+    return np.full(len(values), np.nan)

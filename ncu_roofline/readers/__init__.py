@@ -1,0 +1,10 @@
+"""Readers: one module per form of ncu output, chosen by content.
+
+A reader keeps what was printed, as text, with its line. It knows neither what units mean nor what counters
+are for.
+"""
+
+from ncu_roofline.readers.read import read_report
+from ncu_roofline.readers.report import RawReport, Report, SkippedLines
+
+__all__ = ["RawReport", "Report", "SkippedLines", "read_report"]

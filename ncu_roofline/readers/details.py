@@ -1,0 +1,49 @@
+"""The details page and ``--metrics`` output: one row per launch and metric, by column name.
+
+Columns differ by version and option (Device and CC, NVTX, "Body Item Label", rule columns); only those that
+carry the value are needed. Rows of rule results have no metric name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ncu_roofline.readers.lines import Header
+from ncu_roofline.readers.report import CELL_SCHEMA
+
+FORM: Final = "csv-details"
+
+_COLUMNS: Final = {
+    "section": "Section Name",
+    "metric": "Metric Name",
+    "unit": "Metric Unit",
+    "text": "Metric Value",
+}
+
+
+def columns(header: Header) -> dict[str, int]:
+    """Positions of the columns that carry the values."""
+    found = {name: header.index(column) for name, column in _COLUMNS.items()}
+    return {name: position for name, position in found.items() if position is not None}
+
+
+def cells(
+    frame: pl.DataFrame,
+    launches: npt.NDArray[np.int32],
+    lines: npt.NDArray[np.int64],
+    names: AbstractSet[str] | None,
+) -> tuple[pl.DataFrame, int]:
+    """Cells of the wanted metrics (schema ``CELL_SCHEMA``) and the number of rule rows."""
+    blank = [pl.lit("").alias(name) for name in _COLUMNS if name not in frame.columns]
+    table = frame.with_columns(
+        pl.Series("launch", launches), pl.Series("line", lines, dtype=pl.Int64), *blank
+    ).with_columns(pl.col("section", "metric", "unit", "text").fill_null(""))
+    is_metric = pl.col("metric") != ""
+    rules = table.height - int(table.select(is_metric.sum()).item())
+    wanted = is_metric if names is None else pl.col("metric").is_in(list(names))
+    return table.filter(wanted).select(list(CELL_SCHEMA)), rules

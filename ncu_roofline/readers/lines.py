@@ -1,0 +1,245 @@
+"""Splitting a text into table headers and blocks of whole records, every other line accounted for.
+
+ncu writes its CSV between its own messages and the application's output, and quoted cells may contain line
+breaks. A record starts with its numeric id, so a line that starts otherwise is a continuation of an open
+quoted cell, a repeated header, or foreign. Nothing here knows what the columns mean.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import mmap
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ncu_roofline.readers.report import SkippedLines
+
+Text = bytes | mmap.mmap
+Offsets = npt.NDArray[np.int64]
+
+BLOCK_BYTES: Final = 32 << 20
+"""Bytes of text that are parsed at once: large enough for the parser's threads, small in memory."""
+
+_SCAN_BYTES: Final = 1 << 20
+_LINES_KEPT: Final = 20
+_QUOTE: Final = 0x22
+_GLUED_ROW: Final = re.compile(rb'"\d+","\d+","')
+
+
+@dataclass(frozen=True)
+class Header:
+    """Column names of a table and where its first record begins."""
+
+    columns: tuple[str, ...]
+    line: int
+    body: int
+    quoted: bool
+
+    def index(self, name: str) -> int | None:
+        """Position of the first column with this name, or None."""
+        return self.columns.index(name) if name in self.columns else None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole records as bytes, the offset of each record in them and its 1-based line in the input."""
+
+    data: bytes
+    starts: Offsets
+    lines: Offsets
+
+    def record(self, position: int) -> bytes:
+        """The bytes of one record."""
+        end = self.starts[position + 1] if position + 1 < len(self.starts) else len(self.data)
+        return self.data[self.starts[position] : end]
+
+    def keep(self, mask: npt.NDArray[np.bool_]) -> Block:
+        """The block with only the records of the mask."""
+        records = [self.record(int(position)) for position in np.flatnonzero(mask)]
+        starts = np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
+        return replace(self, data=b"".join(records), starts=starts, lines=self.lines[mask])
+
+
+@dataclass
+class LineLog:
+    """Collects skipped lines by kind while a text is read."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, kind: str, line: int, count: int = 1) -> None:
+        """Count skipped lines; the first line numbers of each kind are kept."""
+        if count:
+            self.counts[kind] = self.counts.get(kind, 0) + count
+            kept = self.lines.setdefault(kind, [])
+            if len(kept) < _LINES_KEPT:
+                kept.append(line)
+
+    def result(self) -> SkippedLines:
+        """The log as a frozen value."""
+        return SkippedLines(dict(self.counts), {kind: tuple(lines) for kind, lines in self.lines.items()})
+
+
+def find_header(text: Text, start: int, line: int, log: LineLog) -> Header | None:
+    """The next table header at or after an offset; the lines before it are logged as preface."""
+    begin = start
+    while (hit := text.find(b"Kernel Name", begin)) >= 0:
+        row_start = text.rfind(b"\n", start, hit) + 1 or start
+        row_end = _line_end(text, hit)
+        columns = _header_columns(text[row_start:row_end])
+        if columns:
+            skipped = text[start:row_start].splitlines()
+            filled = sum(1 for row in skipped if row.strip())
+            log.add("preface", line, filled)
+            return Header(columns, line + len(skipped), row_end, text[row_start : row_start + 1] == b'"')
+        begin = row_end
+    return None
+
+
+def first_record_line(text: Text, header: Header) -> tuple[bytes, int]:
+    """The line after a header and the offset behind it."""
+    end = _line_end(text, header.body)
+    return text[header.body : end], end
+
+
+def blocks(text: Text, header: Header, start: int, line: int, log: LineLog) -> Iterator[Block | Header]:
+    """Blocks of records from an offset to the end of the text or to the next header, which comes last."""
+    size = BLOCK_BYTES
+    while start < len(text):
+        end = min(start + size, len(text))
+        raw = text[start:end]
+        offsets = _line_starts(raw)
+        is_record = _starts_record(raw, offsets, quoted=header.quoted)
+        if end < len(text):
+            # The last record may go on behind the block: cut in front of it.
+            last = int(np.flatnonzero(is_record)[-1]) if is_record.any() else 0
+            if last == 0:
+                size *= 2
+                continue
+            raw, offsets, is_record = raw[: offsets[last]], offsets[:last], is_record[:last]
+            end = start + len(raw)
+        valid = _valid_utf8(raw)
+        valid_offsets = offsets if valid is raw else _line_starts(valid)
+        block, next_header = _clean(valid, valid_offsets, is_record, line, log, quoted=header.quoted)
+        if len(block.starts):
+            yield block
+        if next_header is not None:
+            found = find_header(text, start + int(offsets[next_header]), line + next_header, log)
+            if found is not None:
+                log.add("header", found.line)
+                yield found
+            return
+        line += len(offsets)
+        start = end
+
+
+def split_record(record: bytes) -> list[str] | None:
+    """The cells of one record by the standard library's reader, or None when it is not one whole record."""
+    try:
+        rows = list(csv.reader(io.StringIO(record.decode("utf-8", "replace"), newline=""), strict=True))
+    except csv.Error:
+        return None
+    return rows[0] if len(rows) == 1 else None
+
+
+def _clean(
+    raw: bytes, offsets: Offsets, is_record: npt.NDArray[np.bool_], line: int, log: LineLog, *, quoted: bool
+) -> tuple[Block, int | None]:
+    """Drop and log what is not part of a record; stop in front of a header and return its position."""
+    limit = len(offsets)
+    keep = is_record.copy()
+    ends = np.append(offsets[1:], len(raw))
+    odd_lines = np.flatnonzero(~is_record)
+    runs = np.split(odd_lines, np.flatnonzero(np.diff(odd_lines) > 1) + 1) if len(odd_lines) else []
+    next_header: int | None = None
+    for run in runs:
+        record = int(run[0]) - 1
+        is_open = record >= 0 and _odd_quotes(raw, int(offsets[record]), int(ends[record]))
+        for position in map(int, run):
+            content = raw[offsets[position] : ends[position]]
+            if is_open:
+                keep[position] = True
+                is_open = content.count(b'"') % 2 == 0
+            elif b"Kernel Name" in content and _header_columns(content):
+                next_header = limit = position
+                break
+            elif content.strip():
+                log.add("damaged" if _GLUED_ROW.search(content) else "foreign", line + position)
+        if next_header is not None:
+            break
+        if is_open:  # The quoted cell was never closed: nothing in these lines can be trusted.
+            last = int(run[-1])
+            keep[record : last + 1] = False
+            log.add("damaged", line + record)
+    keep[limit:] = False
+    kept_records = is_record & keep
+    if quoted and next_header is None and kept_records.any():
+        last = int(np.flatnonzero(kept_records)[-1])
+        if _odd_quotes(raw, int(offsets[last]), len(raw)) and keep[last:].all():
+            keep[last:] = kept_records[last:] = False
+            log.add("damaged", line + last)
+    lines = line + np.flatnonzero(kept_records)
+    if keep.all():
+        return Block(raw, offsets[kept_records], lines), next_header
+    lengths = np.where(keep, ends - offsets, 0)
+    shifted = np.cumsum(lengths) - lengths
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], keep.astype(np.int8), [0]))))
+    pieces = [raw[offsets[first] : ends[last - 1]] for first, last in zip(edges[::2], edges[1::2], strict=True)]
+    return Block(b"".join(pieces), shifted[kept_records], lines), next_header
+
+
+def _header_columns(row: bytes) -> tuple[str, ...]:
+    """Column names when a line is a table header, else nothing."""
+    cells = split_record(row)
+    if cells is None or "Kernel Name" not in cells:
+        return ()
+    names = tuple(cell.strip() for cell in cells)
+    if "Metric Name" in names or any("__" in name for name in names):
+        return names
+    return ()
+
+
+def _line_starts(raw: bytes) -> Offsets:
+    """Offset of every line of a block; scanned in pieces that fit the cache."""
+    array = np.frombuffer(raw, np.uint8)
+    found = [
+        np.flatnonzero(array[begin : begin + _SCAN_BYTES] == 0x0A) + (begin + 1)
+        for begin in range(0, len(raw), _SCAN_BYTES)
+    ]
+    starts = np.concatenate([np.zeros(1, np.int64), *found])
+    return starts[starts < len(raw)]
+
+
+def _starts_record(raw: bytes, offsets: Offsets, *, quoted: bool) -> npt.NDArray[np.bool_]:
+    """Whether each line starts with a numeric id, quoted as the header is."""
+    array = np.frombuffer(raw + b"\0", np.uint8)
+    first = array[offsets]
+    digit = array[offsets + 1] if quoted else first
+    is_digit = (digit >= 0x30) & (digit <= 0x39)
+    return is_digit & (first == _QUOTE) if quoted else is_digit
+
+
+def _odd_quotes(raw: bytes, begin: int, end: int) -> bool:
+    return raw.count(b'"', begin, end) % 2 == 1
+
+
+def _valid_utf8(raw: bytes) -> bytes:
+    """The block with bytes that are not UTF-8 (application output in another encoding) replaced."""
+    if raw.isascii():
+        return raw
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace").encode()
+    return raw
+
+
+def _line_end(text: Text, position: int) -> int:
+    end = text.find(b"\n", position)
+    return len(text) if end < 0 else end + 1

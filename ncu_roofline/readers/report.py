@@ -1,0 +1,67 @@
+"""What every reader returns: the printed cells of one input, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import pandas as pd
+import polars as pl
+
+CELL_SCHEMA: Final = {
+    "launch": pl.Int32,
+    "section": pl.String,
+    "metric": pl.String,
+    "unit": pl.String,
+    "text": pl.String,
+    "line": pl.Int64,
+}
+"""One row per printed value: launch position, section (empty on the raw page), metric name or label, unit,
+value as printed, 1-based line of the row."""
+
+IDENTITY_COLUMNS: Final = (
+    "ncu_id", "process", "kernel", "context", "stream", "block", "grid", "device_ordinal", "cc", "line",
+)  # fmt: skip
+"""Columns of ``RawReport.launches``; all but ``line`` are text as printed or None."""
+
+
+@dataclass(frozen=True)
+class SkippedLines:
+    """Lines of the input that are not part of a table, by kind, with the first line numbers of each kind.
+
+    Kinds: ``preface`` (before the first header), ``foreign`` (between or after rows), ``damaged`` (looks
+    like a row but cannot be read as one), ``header`` (a repeated header).
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """All skipped lines."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True)
+class RawReport:
+    """One input as printed."""
+
+    path: str
+    sha256: str
+    form: str
+    launches: pd.DataFrame
+    cells: pl.DataFrame
+    skipped: SkippedLines
+    rule_rows: int = 0
+    """Rows of the details page that carry a rule result instead of a metric."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Several inputs as printed, in the order in which they were given."""
+
+    inputs: tuple[RawReport, ...]
+
+    def __len__(self) -> int:
+        return sum(len(report.launches) for report in self.inputs)

@@ -1,0 +1,73 @@
+"""Numbers for people: the only place with unit prefixes."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+UNKNOWN: Final = "-"
+
+_PREFIXES: Final = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K"), (1.0, ""))
+_TIMES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+def is_unknown(value: float | None) -> bool:
+    """Whether a number is not known."""
+    return value is None or math.isnan(value)
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A number with a decimal prefix and four significant digits: ``1.935 TB/s``."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    for factor, prefix in _PREFIXES:
+        if abs(value) >= factor:
+            return f"{_digits(value / factor)} {prefix}{unit}"
+    return f"{_digits(value)} {unit}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration in the unit in which it is at least one: ``22.59 us``."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    for factor, unit in _TIMES:
+        if abs(value) >= factor:
+            return f"{_digits(value / factor)} {unit}"
+    return f"{_digits(value / 1e-9)} ns"
+
+
+def percent(value: float | None, *, at_least: bool = False) -> str:
+    """A ratio as a percentage; ``at_least`` marks a lower bound."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    text = f"{value:.1%}" if abs(value) < 10 else f"{value:.0%}"
+    return f">={text}" if at_least else text
+
+
+def shape(dimensions: tuple[int, ...] | None) -> str:
+    """Grid or block as ``128x1x1``, trailing ones left out."""
+    if dimensions is None:
+        return UNKNOWN
+    kept = list(dimensions)
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    return "x".join(map(str, kept))
+
+
+def short_kernel(name: str | None, width: int) -> str:
+    """A kernel name cut in the middle: its beginning and its end tell template instances apart."""
+    if name is None:
+        return UNKNOWN
+    line = " ".join(name.split())
+    if len(line) <= width:
+        return line
+    tail = max(width // 3, 1)
+    return f"{line[: width - tail - 1]}…{line[-tail:]}"
+
+
+def _digits(value: float) -> str:
+    """Four significant digits without an exponent."""
+    if value == 0:
+        return "0"
+    decimals = max(0, 3 - math.floor(math.log10(abs(value))))
+    return f"{value:.{min(decimals, 6)}f}"

@@ -1,0 +1,81 @@
+"""The roofline arithmetic: t >= max over resources of the sum of amount / capacity.
+
+Pure numpy on arrays over launches. A resource is a pipe, a memory tier, or a data path that tiers share;
+members of one resource add up, different resources overlap. Knows no counters, maps or outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ncu_roofline.arrays import BoolArray, FloatArray, ratio, sum_known
+
+
+@dataclass(frozen=True)
+class Member:
+    """An amount that occupies a resource: total, rate per second and capacity per second, NaN where unknown.
+
+    ``pipe`` is the name of the pipe for work, None for memory.
+    """
+
+    id: str
+    resource: str
+    pipe: str | None
+    total: FloatArray
+    rate: FloatArray
+    peak: FloatArray
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The bound of each launch: what binds, the time it allows, and how near the launch came to it."""
+
+    by: npt.NDArray[np.object_]
+    pipe: npt.NDArray[np.object_]
+    time: FloatArray
+    fraction: FloatArray
+    headroom: FloatArray
+
+
+def bound(members: Sequence[Member], time: FloatArray, *, undecided: BoolArray) -> Bound:
+    """Bound of every launch from the members that are known.
+
+    Args:
+        members: amounts with their capacities; what must not bind is not passed.
+        time: measured seconds, NaN where unknown.
+        undecided: launches in which something that may bind is known to be missing; ``by`` stays None.
+    """
+    nobody = np.full(len(time), None, dtype=object)
+    if not members:
+        unknown = np.full(len(time), np.nan)
+        return Bound(nobody, nobody.copy(), unknown, unknown.copy(), unknown.copy())
+    loads = np.stack([ratio(member.rate, member.peak) for member in members])
+    times = np.stack([ratio(member.total, member.peak) for member in members])
+    # With rates only the loads decide; with totals only the times do. With a time both say the same.
+    weights = np.where(np.isnan(loads).all(axis=0), times, loads)
+    names = list(dict.fromkeys(member.resource for member in members))
+    rows = {name: [i for i, member in enumerate(members) if member.resource == name] for name in names}
+    usage = np.stack([sum_known(weights[rows[name]]) for name in names])
+    known = ~np.isnan(usage).all(axis=0)
+    binding = np.where(np.isnan(usage), -1.0, usage).argmax(axis=0)
+    value = usage[binding, np.arange(len(time))]
+    in_binding = np.stack([binding == names.index(member.resource) for member in members])
+    leading = np.where(in_binding & ~np.isnan(weights), weights, -1.0).argmax(axis=0)
+    decided = known & (value > 0) & ~undecided
+    by = np.array([member.id for member in members], dtype=object)[leading]
+    pipe = np.array([member.pipe for member in members], dtype=object)[leading]
+    from_loads = ~np.isnan(loads).all(axis=0)
+    fraction = np.where(from_loads, value, np.nan)
+    bound_time = np.where(from_loads, fraction * time, value)
+    fraction = np.where(np.isnan(fraction), ratio(bound_time, time), fraction)
+    return Bound(
+        by=np.where(decided, by, None),
+        pipe=np.where(decided, pipe, None),
+        time=bound_time,
+        fraction=fraction,
+        headroom=time - bound_time,
+    )

@@ -1,0 +1,76 @@
+"""YAML as plain data, with the line of every value and with nothing passed over in silence.
+
+Duplicate keys are problems, and so is anything but mappings, sequences and scalars. Problems are
+collected, never raised one by one: whoever reads a file wants to see all that is wrong with it. This
+module knows nothing of what the files mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ncu_roofline.errors import DataFileProblem
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class YamlFile:
+    """Content of one file: ``data`` as plain Python values, ``lines`` from JSON path to 1-based line."""
+
+    name: str
+    data: Any
+    lines: Mapping[str, int]
+    problems: list[DataFileProblem] = field(default_factory=list)
+
+    def report(self, path: str, message: str) -> None:
+        """Add a problem found at a JSON path such as ``$.paths.fp32``; the nearest known line is used."""
+        known = path
+        while known not in self.lines and "." in known:
+            known = known.rsplit(".", 1)[0]
+        self.problems.append(DataFileProblem(self.name, self.lines.get(known, 1), path, message))
+
+
+def read_yaml(path: Path) -> YamlFile:
+    """Read one YAML file; syntax errors and unreadable files become problems of the result."""
+    lines: dict[str, int] = {"$": 1}
+    result = YamlFile(str(path), None, lines)
+    try:
+        loader = _LOADER(path.read_text(encoding="utf-8"))
+        node = loader.get_single_node()
+    except OSError as error:
+        result.report("$", f"cannot be read: {error.strerror}")
+        return result
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        lines["$"] = mark.line + 1 if mark else 1
+        result.report("$", f"is not valid YAML: {getattr(error, 'problem', None) or error}")
+        return result
+    data = None if node is None else _plain(loader, node, "$", result, lines)
+    return YamlFile(result.name, data, lines, result.problems)
+
+
+def _plain(loader: Any, node: yaml.Node, path: str, file: YamlFile, lines: dict[str, int]) -> Any:
+    lines[path] = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        mapping: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            child = f"{path}.{key}"
+            if key in mapping:
+                file.problems.append(
+                    DataFileProblem(file.name, key_node.start_mark.line + 1, child, "duplicate key")
+                )
+            mapping[key] = _plain(loader, value_node, child, file, lines)
+        return mapping
+    if isinstance(node, yaml.SequenceNode):
+        return [
+            _plain(loader, item, f"{path}[{position}]", file, lines)
+            for position, item in enumerate(node.value)
+        ]
+    return loader.construct_object(node)
