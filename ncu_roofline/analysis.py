@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,10 @@ import pandas as pd
 
 from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
+from ncu_roofline.grouping import group_launches
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.vocabulary import FLOP_PATHS, TIERS, Severity
 
-GROUP_KEY: Final = ("input", "device_ordinal", "cc", "kernel", "grid", "block")
 DEVICE_KEY: Final = ("input", "device_ordinal")
 
 
@@ -94,6 +94,17 @@ class Analysis:
         """The highest severity of any finding."""
         return max((finding.severity for finding in self.finding_list), default=None)
 
+    def lacking(self, names: Sequence[str]) -> dict[str, tuple[int, ...]]:
+        """Launches without an amount, for each of some tiers and paths that is not known everywhere."""
+        lacking = {}
+        for name in names:
+            prefix = "traffic" if name in TIERS else "work"
+            column = f"{prefix}.{name}.extent"
+            known = self.launches[column].notna() if column in self.launches else self.launches["launch"].lt(0)
+            if not known.all():
+                lacking[name] = tuple(self.launches["launch"][~known].tolist())
+        return lacking
+
     def select(self, keep: npt.NDArray[np.bool_]) -> Analysis:
         """Only the launches of a mask; findings keep those of their launches, shares refer to all launches."""
         kept = self.launches[keep]
@@ -105,50 +116,6 @@ class Analysis:
         ]
         return replace(self, launches=kept, finding_list=tuple(findings))
 
-    def groups(self) -> pd.DataFrame:
-        """Launches of one input, device, kernel, grid and block taken together, longest first.
-
-        Amounts, times and bounds are summed, never averaged. Columns: the key, ``launches`` (positions),
-        ``time``, ``share`` (of the time on its device), ``bound.by`` (what binds most of the time),
-        ``bound.time``, ``bound.fraction``, ``bound.headroom``, ``bound.complete``.
-        """
-        return _groups(self.launches)
-
-
-def _groups(launches: pd.DataFrame) -> pd.DataFrame:
-    codes = launches.groupby(list(GROUP_KEY), dropna=False, sort=False).ngroup().to_numpy()
-    grouped = launches.groupby(codes, sort=False)
-    first = grouped.head(1)
-    result = first[list(GROUP_KEY)].reset_index(drop=True)
-    result["launches"] = pd.Series(list(grouped["launch"].agg(tuple)), dtype=object)
-    result["time"] = grouped["time"].sum(min_count=1).to_numpy()
-    result["share"] = result["time"] / first["device_time"].to_numpy()
-    both = launches[["bound.time", "time"]].where(launches[["bound.time", "time"]].notna().all(axis=1))
-    bound_time = both["bound.time"].groupby(codes, sort=False).sum(min_count=1).to_numpy()
-    measured = both["time"].groupby(codes, sort=False).sum(min_count=1).to_numpy()
-    rate_only = grouped["bound.fraction"].max().to_numpy()
-    result["bound.by"] = _leading(launches, codes, len(result))
-    result["bound.time"] = grouped["bound.time"].sum(min_count=1).to_numpy()
-    result["bound.fraction"] = np.where(np.isnan(measured), rate_only, bound_time / measured)
-    result["bound.headroom"] = measured - bound_time
-    result["bound.complete"] = grouped["bound.complete"].all().to_numpy()
-    order = np.argsort(-result["time"].fillna(-np.inf).to_numpy(), kind="stable")
-    return result.iloc[order].reset_index(drop=True)
-
-
-def _leading(launches: pd.DataFrame, codes: npt.NDArray[Any], size: int) -> list[str | None]:
-    """What binds most of the bound time of each group; None where nothing can be said."""
-    leading: list[str | None] = [None] * size
-    weight = launches["bound.time"].fillna(launches["bound.fraction"])
-    table = pd.DataFrame({"group": codes, "by": launches["bound.by"].to_numpy(), "weight": weight.to_numpy()})
-    sums = table.dropna().groupby(["group", "by"], sort=False)["weight"].sum()
-    best: dict[int, float] = {}
-    for (group, by), value in sums.items():  # type: ignore[misc]
-        if value > best.get(group, -1.0):
-            best[group], leading[group] = value, by
-    return leading
-
-
-def findings_at_least(findings: Sequence[Finding], severity: Severity) -> list[Finding]:
-    """Findings of a severity or above."""
-    return [finding for finding in findings if finding.severity >= severity]
+    def groups(self, *, per_launch: bool = False) -> pd.DataFrame:
+        """Launches of one input, device, kernel, grid and block taken together (see ``grouping``)."""
+        return group_launches(self.launches, per_launch=per_launch)

@@ -12,7 +12,8 @@ from ncu_roofline.vocabulary import is_tensor
 def metrics_to_collect(metric_map: MetricMap, wanted: Collection[str]) -> tuple[str, ...]:
     """Metrics (with rollup) for tiers and paths: amounts, own peaks, clocks and the duration.
 
-    The first alternative of each is taken; names that the map does not have are passed over.
+    The first alternative of each is taken; names that the map does not have are passed over. Nothing wanted,
+    tensor paths, and a map without tensor paths ask for the counters that tell whether the tensor pipe worked.
     """
     metrics = [metric_map.time[0]] if metric_map.time else []
     alternatives: list[Alternative] = []
@@ -26,7 +27,7 @@ def metrics_to_collect(metric_map: MetricMap, wanted: Collection[str]) -> tuple[
             metrics += [f"{counter}.sum" for counter in part.work]
             metrics += [f"{counter}.sum.peak_sustained" for counter in part.peak]
             metrics += [f"{unit_of(counter)}__cycles_elapsed.avg.per_second" for counter in part.peak]
-    if any(map(is_tensor, wanted)) or not any(map(is_tensor, metric_map.paths)):
+    if not wanted or any(map(is_tensor, wanted)) or not any(map(is_tensor, metric_map.paths)):
         activity = metric_map.tensor_activity
         counters = [*activity.active[:1], *([activity.constant_loads] if activity.constant_loads else [])]
         metrics += [f"{counter}.sum" for counter in counters]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ncu_roofline.arrays import BoolArray
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.collect import collection_command
 from ncu_roofline.maps import MetricMap
-from ncu_roofline.vocabulary import CORE_TIERS, PATHS, TIERS, Extent, TensorState, is_tensor
+from ncu_roofline.vocabulary import CORE_TIERS, NEVER_BINDING_PATHS, PATHS, TIERS, Extent, TensorState, is_tensor
 
 
 def counter_not_collected(view: View) -> Iterator[Evidence]:
@@ -61,7 +61,7 @@ def tensor_activity_ambiguous(view: View) -> Iterator[Evidence]:
     counted = _all_tensor_paths_counted(view)
     hit = (view.columns["tensor_state"] == TensorState.AMBIGUOUS) & ~counted
     yield from _by_map(
-        view, hit, "the tensor pipe was active; whether in tensor work or in constant loads is not known"
+        view, hit, "the tensor pipe was active; whether in tensor work or in constant loads is not known", ()
     )
 
 
@@ -130,6 +130,27 @@ def partial_amount(view: View) -> Iterator[Evidence]:
         yield from _by_map(view, hit, f"only part of the counters of {', '.join(names)} was collected", names)
 
 
+def ceiling_not_known(view: View) -> Iterator[Evidence]:
+    """An amount is known and its ceiling is not, so it cannot bind.
+
+    A ceiling needs the counter's own peak (``.peak_sustained``) and the clock of its unit, or the counter's
+    percentage of peak. Without it a path or tier is shown with its rate and takes no part in the bound.
+    """
+    for metric_map in view.maps:
+        rows = view.labels("map") == metric_map.id
+        hit = np.zeros(view.size, np.bool_)
+        names = []
+        for prefix, name in [*(("traffic", tier) for tier in CORE_TIERS), *(("work", path) for path in PATHS)]:
+            amount = "bytes" if prefix == "traffic" else "count"
+            works = (view.floats(f"{prefix}.{name}.{amount}") > 0) | (view.floats(f"{prefix}.{name}.rate") > 0)
+            lacks = rows & works & np.isnan(view.floats(f"{prefix}.{name}.peak"))
+            if lacks.any() and name not in NEVER_BINDING_PATHS:
+                names.append(name)
+                hit |= lacks
+        if names:
+            yield Evidence(hit, f"no ceiling is known for {', '.join(names)}.", _collect(metric_map, names))
+
+
 def measure_sees_less(view: View) -> Iterator[Evidence]:
     """Another measure of a tier saw more bytes than the one in use.
 
@@ -162,14 +183,16 @@ def _all_tensor_paths_counted(view: View) -> BoolArray:
     return counted
 
 
-def _by_map(view: View, hit: BoolArray, what: str, wanted: list[str] | None = None) -> Iterator[Evidence]:
+def _by_map(
+    view: View, hit: BoolArray, what: str, wanted: Collection[str] | None = None
+) -> Iterator[Evidence]:
     """One evidence per architecture, with the command that collects what would tell."""
     for metric_map in view.maps:
         rows = hit & (view.labels("map") == metric_map.id)
         if rows.any():
             tensor = [path for path in metric_map.paths if is_tensor(path)]
-            yield Evidence(rows, f"{what}.", _collect(metric_map, wanted or tensor))
+            yield Evidence(rows, f"{what}.", _collect(metric_map, tensor if wanted is None else wanted))
 
 
-def _collect(metric_map: MetricMap, missing: list[str]) -> str:
+def _collect(metric_map: MetricMap, missing: Collection[str]) -> str:
     return f"Collect with: {collection_command(metric_map, missing)}"

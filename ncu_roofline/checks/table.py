@@ -26,6 +26,7 @@ RULES: Final = (
     Rule("M206", "architecture-not-stated", Severity.NOTE, (), mapping.architecture_not_stated),
     Rule("M207", "partial-amount", Severity.NOTE, (), mapping.partial_amount),
     Rule("M208", "measure-sees-less", Severity.NOTE, ("traffic.*.measures.*.bytes",), mapping.measure_sees_less),
+    Rule("M209", "ceiling-not-known", Severity.NOTE, (), mapping.ceiling_not_known),
     Rule("P301", "above-ceiling", Severity.ERROR, ("*.peak",), physics.above_ceiling),
     Rule("P302", "too-short", Severity.NOTE, ("time",), physics.too_short),
     Rule("P303", "instruction-mix", Severity.NOTE, ("ceilings.*.mix.value",), physics.instruction_mix),

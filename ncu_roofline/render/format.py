@@ -11,11 +11,6 @@ _PREFIXES: Final = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"
 _TIMES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
-def is_unknown(value: float | None) -> bool:
-    """Whether a number is not known."""
-    return value is None or math.isnan(value)
-
-
 def quantity(value: float | None, unit: str) -> str:
     """A number with a decimal prefix and four significant digits: ``1.935 TB/s``."""
     if value is None or math.isnan(value):

@@ -1,0 +1,48 @@
+"""The command line: parse, one library call, print, exit code.
+
+Commands import the library when they run, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ncu_roofline.cli.analyze import analyze
+from ncu_roofline.errors import NcuRooflineError
+
+USAGE_ERROR = 2
+
+
+class _Program(click.Group):
+    """A group that turns the errors of this package into one message and exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except NcuRooflineError as error:
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(USAGE_ERROR)
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from ncu_roofline.version import VERSION
+
+        click.echo(f"ncu-roofline {VERSION}")
+        ctx.exit()
+
+
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
+def main() -> None:
+    """Hierarchical rooflines from NVIDIA Nsight Compute reports.
+
+    Start with: ncu-roofline analyze report.csv
+    """
+
+
+main.add_command(analyze)
