@@ -164,9 +164,9 @@ def _bound_columns(result: Bound) -> Columns:
 
 
 def _missing(columns: Columns, metric_map: MetricMap, size: int) -> Columns:
-    """Which tiers and floating-point paths of the map were not collected: ``missing.<name>`` columns."""
+    """Which tiers and paths of the map were not collected: ``missing.<name>`` columns."""
     names = {tier: f"traffic.{tier}.extent" for tier in CORE_TIERS}
-    names |= {path: f"work.{path}.extent" for path in metric_map.paths if path in FLOP_PATHS}
+    names |= {path: f"work.{path}.extent" for path in metric_map.paths if path not in NEVER_BINDING_PATHS}
     nothing = np.full(size, None, dtype=object)
     return {f"missing.{name}": columns.get(column, nothing) == None for name, column in names.items()}  # noqa: E711
 

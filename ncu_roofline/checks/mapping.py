@@ -25,8 +25,10 @@ def counter_not_collected(view: View) -> Iterator[Evidence]:
         missing: list[str] = []
         said: list[str] = []
         hit = np.zeros(view.size, np.bool_)
+        # A tensor pipe that did nothing leaves nothing to count.
+        idle = view.columns["tensor_state"] == TensorState.IDLE
         for name in (*CORE_TIERS, *PATHS):
-            gone = view.flags(f"missing.{name}") & rows
+            gone = view.flags(f"missing.{name}") & rows & ~(idle & is_tensor(name))
             if gone.any():
                 missing.append(name)
                 said.append(name if gone.sum() == rows.sum() else f"{name} ({gone.sum()} of {rows.sum()})")

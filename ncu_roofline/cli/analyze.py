@@ -88,7 +88,9 @@ def analyze(
 
 
 def _select(analysis: Analysis, kernel: str | None, launch: str | None) -> Analysis:
-    keep = analysis.launches["launch"].notna().to_numpy()
+    import numpy as np
+
+    keep = np.ones(len(analysis.launches), np.bool_)
     if kernel is not None:
         try:
             pattern = re.compile(kernel)

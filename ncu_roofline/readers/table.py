@@ -166,14 +166,18 @@ def _parse(header: Header, block: Block, columns: dict[str, int]) -> pl.DataFram
         return pl.DataFrame(schema=dict.fromkeys([*columns, "overflow"], pl.String))
     width = len(header.columns)
     prefix = ",".join(f"c{position}" for position in range(width + 1)).encode() + b"\n"
-    wanted = {f"c{position}": name for name, position in columns.items()} | {f"c{width}": "overflow"}
+    # Two names may stand for one column: the last metric of a raw page also tells whether a row is whole.
+    wanted = columns | {"overflow": width}
+    positions = [f"c{position}" for position in dict.fromkeys(wanted.values())]
     try:
         frame = pl.read_csv(
-            prefix + block.data, columns=list(wanted), infer_schema=False
+            prefix + block.data, columns=positions, infer_schema=False
         )
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError):
         return None
-    return frame.rename(wanted) if frame.height == len(block.starts) else None
+    if frame.height != len(block.starts):
+        return None
+    return frame.select(pl.col(f"c{position}").alias(name) for name, position in wanted.items())
 
 
 def _whole_records(header: Header, block: Block, log: LineLog) -> Block:

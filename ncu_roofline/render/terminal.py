@@ -22,6 +22,7 @@ SORT_KEYS: Final = ("time", "fraction", "headroom", "kernel", "launch")
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _KERNEL_WIDTH: Final = 24
 _KERNEL_WIDEST: Final = 72
+_KERNEL_NARROWEST: Final = 12
 _LEGEND: Final = (
     "fraction: time at the ceiling that binds / measured time (>= where something that may bind is not known); "
     "in brackets: share of the ceiling of the same path or tier."
@@ -38,7 +39,7 @@ _UTILIZATION_TITLES: Final = {
 
 @dataclass(frozen=True)
 class _Column:
-    """A column: its title, the text of a row, and when it may go in a narrow terminal (higher goes first)."""
+    """A column: its title, the text of a row, and its rank where the terminal is narrow (0: always shown)."""
 
     title: str
     cell: Callable[[Mapping[str, Any]], str]
@@ -64,7 +65,7 @@ def render_table(
     shown = rows if top is None else rows.head(top)
     for line in _heading(analysis):
         console.print(line, soft_wrap=True, markup=False)
-    console.print(_table(shown.to_dict("records"), width))
+    _print_table(console, shown.to_dict("records"))
     if len(shown) < len(rows):
         console.print(f"{len(rows) - len(shown)} more not shown (--top {top}).", markup=False)
     console.print(_summary(analysis.launches), soft_wrap=True, markup=False)
@@ -104,18 +105,22 @@ def _heading(analysis: Analysis) -> list[str]:
     return lines
 
 
-def _table(rows: Sequence[Mapping[str, Any]], width: int) -> Table:
+def _print_table(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     """The table with the columns that have something to say, the least important left out if it is narrow."""
-    columns = [column for column in _columns(rows) if any(column.cell(row) != UNKNOWN for row in rows)]
-    cells = {id(column): [column.cell(row) for row in rows] for column in columns}
-
-    def used(kept: Sequence[_Column]) -> int:
-        return sum(2 + max(len(column.title), *map(len, cells[id(column)]), 1) for column in kept)
-
-    room = width - _KERNEL_WIDTH - 2
-    while used(columns) > room and any(column.drop for column in columns):
-        columns.remove(max(reversed(columns), key=lambda column: column.drop))
-    kernel_width = max(min(width - used(columns) - 2, _KERNEL_WIDEST), 12)
+    speaking = [column for column in _columns(rows) if any(column.cell(row) != UNKNOWN for row in rows)]
+    cells = {id(column): [column.cell(row) for row in rows] for column in speaking}
+    widths = {
+        id(column): 2 + max(len(column.title), *map(len, cells[id(column)])) for column in speaking
+    }
+    room = console.width - _KERNEL_WIDTH
+    kept: set[int] = set()
+    for column in sorted(speaking, key=lambda column: column.drop):
+        if column.drop == 0 or widths[id(column)] <= room:
+            kept.add(id(column))
+            room -= widths[id(column)]
+    columns = [column for column in speaking if id(column) in kept]
+    left_out = [column.title for column in speaking if id(column) not in kept]
+    kernel_width = max(min(room + _KERNEL_WIDTH, _KERNEL_WIDEST), _KERNEL_NARROWEST)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False, header_style="bold")
     table.add_column("kernel", no_wrap=True, overflow="crop", max_width=kernel_width)
     for column in columns:
@@ -123,27 +128,29 @@ def _table(rows: Sequence[Mapping[str, Any]], width: int) -> Table:
     for number, row in enumerate(rows):
         name = short_kernel(row["kernel"] if isinstance(row["kernel"], str) else None, kernel_width)
         table.add_row(Text(name), *(Text(cells[id(column)][number]) for column in columns))
-    return table
+    console.print(table)
+    if left_out:
+        console.print(f"Left out at this width: {', '.join(left_out)}.", soft_wrap=True, markup=False)
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
     """All columns, in order; whether one has anything to say is decided from its cells."""
     tiers = [tier for tier in TIERS if any(f"{tier}.rate" in row for row in rows)]
     columns = [
-        _Column("launch", lambda row: _positions(row["launches"]), drop=4, left=True),
-        _Column("n", lambda row: str(len(row["launches"])) if len(row["launches"]) > 1 else UNKNOWN, drop=1),
-        _Column("grid", lambda row: shape(_tuple(row["grid"])), drop=8),
-        _Column("block", lambda row: shape(_tuple(row["block"])), drop=9),
+        _Column("launch", lambda row: _positions(row["launches"]), drop=6, left=True),
+        _Column("n", lambda row: str(len(row["launches"])) if len(row["launches"]) > 1 else UNKNOWN, drop=7),
+        _Column("grid", lambda row: shape(_tuple(row["grid"])), drop=11),
+        _Column("block", lambda row: shape(_tuple(row["block"])), drop=12),
         _Column("time", lambda row: seconds(row["time"])),
-        _Column("share", lambda row: percent(row["share"]), drop=3),
+        _Column("share", lambda row: percent(row["share"]), drop=4),
         _Column("bound by", lambda row: row["bound.by"] or UNKNOWN, left=True),
         _Column("fraction", _fraction),
-        _Column("headroom", _headroom, drop=2),
-        _Column("work", _work, left=True),
+        _Column("headroom", _headroom, drop=5),
+        _Column("work", _work, drop=2, left=True),
     ]
     columns += [
         _Column(tier.upper(), _rate_cell(tier), drop)
-        for tier, drop in zip(tiers, (0, 5, 6, 7, 7, 7), strict=False)
+        for tier, drop in zip(tiers, (3, 8, 9, 9, 9, 9), strict=False)
     ]
     if not any(row["bound.by"] for row in rows):
         columns += _utilization_columns(rows)
@@ -160,7 +167,7 @@ def _utilization_columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
     )
     titles = {_UTILIZATION_TITLES.get(name, name): name for name in reversed(names)}
     return [
-        _Column(f"{title} busy", _range_cell(f"utilization.{name}"), drop=7)
+        _Column(f"{title} busy", _range_cell(f"utilization.{name}"), drop=10)
         for title, name in reversed(titles.items())
     ]
 
