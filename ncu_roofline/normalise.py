@@ -192,27 +192,28 @@ def _base_units(path: str, cells: pl.DataFrame) -> pl.DataFrame:
     units = {text: find_unit(text) for text in cells["unit"].unique().to_list()}
     known = {text: unit for text, unit in units.items() if unit is not None}
     table = cells.with_columns(
-        pl.col("unit").replace_strict({t: u.factor for t, u in known.items()}, default=None).alias("factor"),
+        pl.col("unit").replace_strict({t: u.times for t, u in known.items()}, default=None).alias("times"),
+        pl.col("unit").replace_strict({t: u.divided_by for t, u in known.items()}, default=None).alias("per"),
         pl.col("unit")
         .replace_strict({t: u.dimension for t, u in known.items()}, default=None, return_dtype=pl.String)
         .alias("has"),
     )
     right = pl.col("dimension").is_null() | (pl.col("dimension") == pl.col("has"))
     if len(known) < len(units):
-        _refuse(path, table.filter(pl.col("factor").is_null()), "the unit is unknown")
+        _refuse(path, table.filter(pl.col("times").is_null()), "the unit is unknown")
     table = table.filter(right)
     name = pl.col("metric")
     is_time = name.str.starts_with("gpu__time_duration")
     _refuse(path, table.filter(is_time & (pl.col("has") != TIME)), "a duration needs a unit of time")
     is_share = name.str.contains(".pct", literal=True)
     _refuse(path, table.filter(is_share & (pl.col("has") != RATIO)), "a percentage is printed with %")
-    scale = pl.col("factor") / pl.col("divide")
+    scale = pl.col("times") / (pl.col("per") * pl.col("divide"))
     # ncu prints two decimals and drops zeros: a whole number is exact only where nothing was scaled.
-    whole_count = (pl.col("decimals") == 0) & (pl.col("factor") == 1.0) & (pl.col("has") != RATIO)
+    whole_count = (pl.col("decimals") == 0) & (scale == 1.0)
     step = pl.lit(10.0).pow(-pl.max_horizontal(pl.col("decimals"), pl.lit(2)))
     exact = whole_count & pl.col("has").str.contains(f"^({COUNT}|byte|{TIME})$")
     return table.with_columns(
-        (pl.col("value") * pl.col("factor") / pl.col("divide")).alias("value"),
+        (pl.col("value") * pl.col("times") / (pl.col("per") * pl.col("divide"))).alias("value"),
         pl.when(exact).then(0.0).otherwise(0.5 * step * scale).alias("rounding"),
     )
 

@@ -67,6 +67,7 @@ def _plain(loader: Any, node: yaml.Node, path: str, file: YamlFile, lines: dict[
                     DataFileProblem(file.name, key_node.start_mark.line + 1, child, "duplicate key")
                 )
             mapping[key] = _plain(loader, value_node, child, file, lines)
+            lines[child] = key_node.start_mark.line + 1
         return mapping
     if isinstance(node, yaml.SequenceNode):
         return [

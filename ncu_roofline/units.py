@@ -16,10 +16,19 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Unit:
-    """Dimension of a printed unit and the factor that brings a value to the base unit of that dimension."""
+    """Dimension of a printed unit, and how a value is brought to the base unit: times, then divided by.
+
+    Both numbers are whole, so that a conversion rounds once: 10 us are exactly the float 1e-05.
+    """
 
     dimension: str
-    factor: float
+    times: float
+    divided_by: float = 1.0
+
+    @property
+    def factor(self) -> float:
+        """Both steps as one number."""
+        return self.times / self.divided_by
 
 
 TIME: Final = "s"
@@ -29,16 +38,17 @@ COUNT: Final = "count"
 BYTE: Final = "byte"
 
 _PREFIXES: Final = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
-_SECONDS: Final = {
+_PER_SECOND: Final = {
     "second": 1.0,
     "s": 1.0,
-    "msecond": 1e-3,
-    "ms": 1e-3,
-    "usecond": 1e-6,
-    "us": 1e-6,
-    "nsecond": 1e-9,
-    "ns": 1e-9,
+    "msecond": 1e3,
+    "ms": 1e3,
+    "usecond": 1e6,
+    "us": 1e6,
+    "nsecond": 1e9,
+    "ns": 1e9,
 }
+"""How many of a unit of time a second has."""
 _LONG_TIMES: Final = {"minute": 60.0, "min": 60.0, "hour": 3600.0, "h": 3600.0}
 _BINARY: Final = {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40}
 # Countable things that ncu names as the unit of a count; all of them are plain numbers of events.
@@ -50,23 +60,23 @@ _PER: Final = ("cycle", "block", "thread", "warp", "inst", "request", "register"
 
 
 def _table() -> dict[str, Unit]:
-    table = {"": Unit(COUNT, 1.0), "%": Unit(RATIO, 0.01)}
-    table |= {name: Unit(TIME, factor) for name, factor in (_SECONDS | _LONG_TIMES).items()}
+    table = {"": Unit(COUNT, 1.0), "%": Unit(RATIO, 1.0, 100.0)}
+    table |= {name: Unit(TIME, 1.0, number) for name, number in _PER_SECOND.items()}
+    table |= {name: Unit(TIME, seconds) for name, seconds in _LONG_TIMES.items()}
     for prefix, scale in _PREFIXES.items():
         for hertz in ("hz", "Hz"):
             table[prefix + hertz] = Unit("count/s", scale)
         for thing in _COUNTED:
             dimension = BYTE if thing == "byte" else COUNT
             table[prefix + thing] = Unit(dimension, scale)
-            for second, duration in _SECONDS.items():
-                table[f"{prefix}{thing}/{second}"] = Unit(f"{dimension}/s", scale / duration)
+            for name, number in _PER_SECOND.items():
+                table[f"{prefix}{thing}/{name}"] = Unit(f"{dimension}/s", scale * number)
             for per in _PER:
                 table[f"{prefix}{thing}/{per}"] = Unit(f"{dimension}/{per}", scale)
-    for second, duration in _SECONDS.items():
-        table[f"1/{second}"] = Unit("count/s", 1.0 / duration)
+    table |= {f"1/{name}": Unit("count/s", number) for name, number in _PER_SECOND.items()}
     table |= {name: Unit(BYTE, factor) for name, factor in _BINARY.items()}
     table |= {f"{name}/s": Unit("byte/s", factor) for name, factor in _BINARY.items()}
-    return table | {f"%/{per}": Unit(f"1/{per}", 0.01) for per in (*_PER, "Kbyte")}
+    return table | {f"%/{per}": Unit(f"1/{per}", 1.0, 100.0) for per in (*_PER, "Kbyte")}
 
 
 UNITS: Final = _table()

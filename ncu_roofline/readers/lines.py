@@ -29,6 +29,8 @@ BLOCK_BYTES: Final = 32 << 20
 _SCAN_BYTES: Final = 1 << 20
 _LINES_KEPT: Final = 20
 _QUOTE: Final = 0x22
+_CELL: Final = rb'(?:"(?:[^"]|"")*"|[^",\r\n]*)'
+_WHOLE_RECORD: Final = re.compile(_CELL + rb"(?:," + _CELL + rb")*\r?\n?")
 _GLUED_ROW: Final = re.compile(rb'"\d+","\d+","')
 
 
@@ -137,6 +139,11 @@ def blocks(text: Text, header: Header, start: int, line: int, log: LineLog) -> I
             return
         line += len(offsets)
         start = end
+
+
+def is_whole_record(record: bytes) -> bool:
+    """Whether a record consists of cells that are quoted as a whole or not at all."""
+    return _WHOLE_RECORD.fullmatch(record) is not None
 
 
 def split_record(record: bytes) -> list[str] | None:

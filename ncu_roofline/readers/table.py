@@ -12,7 +12,17 @@ import polars as pl
 
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers import details, raw
-from ncu_roofline.readers.lines import Block, Header, LineLog, Text, blocks, find_header, first_record_line, split_record
+from ncu_roofline.readers.lines import (
+    Block,
+    Header,
+    LineLog,
+    Text,
+    blocks,
+    find_header,
+    first_record_line,
+    is_whole_record,
+    split_record,
+)
 from ncu_roofline.readers.report import CELL_SCHEMA, IDENTITY_COLUMNS, RawReport
 from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
 
@@ -81,7 +91,7 @@ def read_tables(path: str, sha256: str, text: Text, names: AbstractSet[str] | No
             if isinstance(item, Header):
                 next_header = item
                 break
-            for block, frame in _parsed(form, header, item, names, log):
+            for block, frame in _parsed(path, form, header, item, names, log):
                 numbers = launches.number(header, run, block, _integers(frame, "process"), _integers(frame, "ncu_id"))
                 if form == details.FORM:
                     part, rules = details.cells(frame, numbers, block.lines, names)
@@ -130,7 +140,7 @@ def _units_row(form: str, text: Text, header: Header) -> tuple[dict[str, str], i
 
 
 def _parsed(
-    form: str, header: Header, block: Block, names: AbstractSet[str] | None, log: LineLog
+    path: str, form: str, header: Header, block: Block, names: AbstractSet[str] | None, log: LineLog
 ) -> Iterator[tuple[Block, pl.DataFrame]]:
     """The needed columns of a block, rows that are damaged left out and logged; nothing if none is whole."""
     columns = details.columns(header) if form == details.FORM else raw.columns(header, names)
@@ -140,9 +150,12 @@ def _parsed(
         columns["process"] = process
     frame = _parse(header, block, columns)
     if frame is None:
-        block = _whole_records(header, block, log)
+        block = _whole_records(block, log)
         frame = _parse(header, block, columns)
-        assert frame is not None, "records that the strict reader accepts are rows"
+    if frame is None:
+        raise InputError(
+            path, "these lines cannot be split into rows", "Export the report again.", int(block.lines[0])
+        )
     if not frame.height:
         return
     id_is_number = frame["ncu_id"].cast(pl.Int64, strict=False).is_not_null().to_numpy()
@@ -180,14 +193,11 @@ def _parse(header: Header, block: Block, columns: dict[str, int]) -> pl.DataFram
     return frame.select(pl.col(f"c{position}").alias(name) for name, position in wanted.items())
 
 
-def _whole_records(header: Header, block: Block, log: LineLog) -> Block:
-    """The records that a strict reader accepts, one by one; the others are logged as damaged."""
-    keep = np.ones(len(block.starts), np.bool_)
-    for position in range(len(keep)):
-        cells = split_record(block.record(position))
-        keep[position] = cells is not None and len(cells) <= len(header.columns) + 1
-        if not keep[position]:
-            log.add("damaged", int(block.lines[position]))
+def _whole_records(block: Block, log: LineLog) -> Block:
+    """The records whose quoting is right, looked at one by one; the others are logged as damaged."""
+    keep = np.array([is_whole_record(block.record(position)) for position in range(len(block.starts))])
+    for position in np.flatnonzero(~keep):
+        log.add("damaged", int(block.lines[position]))
     return block.keep(keep)
 
 

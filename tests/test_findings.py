@@ -1,0 +1,159 @@
+"""Every rule fires on its case, stays silent on a clean one, and is documented."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import ncu_roofline as nr
+from ncu_roofline.analysis import Analysis
+from ncu_roofline.checks import RULES
+from ncu_roofline.vocabulary import Severity
+from tests.conftest import Write
+from tests.support import H11, OP, cells, details, finding, launch, quoted, raw_page
+
+CLEAN = {
+    "T": "20 us", "DB": "1,000 byte", "PKD": "1,280 byte/cycle", "DHZ": "1 Ghz", "SMHZ": "1 Ghz", "TEN": "0 inst",
+    "lts__t_sectors_srcunit_tex.sum": "40 sector", "lts__t_sectors_srcunit_tex.sum.peak_sustained": "160 sector/cycle",
+    "lts__cycles_elapsed.avg.per_second": "1 Ghz",
+    "l1tex__t_bytes.sum": "1,000 byte", "l1tex__t_bytes.sum.peak_sustained": "13,824 byte/cycle",
+    **{name: "0 inst" for name in ("DADD", "DMUL", "DFMA", "FADD", "FMUL", "HADD", "HMUL", "HFMA")},
+    "FFMA": "5,000 inst", "PKF": "6,912 inst/cycle",
+}  # fmt: skip
+"""A launch to which no rule has anything to say."""
+
+HALF_IDLE = f"{OP.format('hfma')}.sum.peak_sustained"
+
+
+def page(changes: dict[str, str], *, gone: tuple[str, ...] = (), cc: str = "8.0") -> str:
+    metrics = {name: value for name, value in (CLEAN | changes).items() if name not in gone}
+    return details(*launch(metrics), cc=cc)
+
+
+def without_architecture() -> str:
+    rows = [cells(row) for row in launch(CLEAN)]
+    return "\n".join(quoted(row) for row in [H11, *([*row[:7], *row[11:]] for row in rows)])
+
+
+FIRING: dict[str, Callable[[], str]] = {
+    "R101": lambda: "==PROF== Connected\n" + page({}),
+    "R102": lambda: page({}) + "epoch 1 " + quoted(cells("1|k|T|ns|5")) + "\n",
+    "R103": lambda: page({}) + quoted(cells("0|k|T|us|30")) + "\n",
+    "R104": lambda: page({"dram__bytes_read.sum": "n/a"}),
+    "R105": lambda: page({"dram__bytes_read.sum": "many byte"}),
+    "R106": lambda: details("0|k|T|ns|20.000", "0|k|DB|byte|33.554.432"),
+    "M201": lambda: page({}, gone=("DB",)),
+    "M202": lambda: page({"TEN": "7 inst"}),
+    "M203": lambda: page({"TEN": "7 inst", "HFMA": "224 inst"}),
+    "M204": lambda: page({"HFMA": "8 inst"}),
+    "M205": lambda: page({}, cc="13.7"),
+    "M206": without_architecture,
+    "M207": lambda: page({}, gone=("FADD",)),
+    "M208": lambda: page({"lts__t_bytes.sum": "9,000 byte"}),
+    "M209": lambda: page({}, gone=("PKD",)),
+    "P301": lambda: page({"DB": "30,000,000 byte"}),
+    "P302": lambda: page({"T": "9.9 us"}),
+    "P303": lambda: page({"FADD": "500,000 inst", "FFMA": "0 inst"}),
+}
+
+
+def codes(analysis: Analysis) -> set[str]:
+    return {found.code for found in analysis.finding_list}
+
+
+@pytest.mark.parametrize("code", [rule.code for rule in RULES])
+def test_rule_fires_on_its_case(write: Write, code: str) -> None:
+    assert code in codes(nr.analyze(write(FIRING[code]())))
+
+
+def test_no_rule_fires_on_a_clean_report(write: Write) -> None:
+    assert [(f.code, f.message) for f in nr.analyze(write(page({}))).finding_list] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_rule_is_documented_with_what_and_why(rule: object) -> None:
+    doc = getattr(rule, "doc", "")
+    assert len(doc.split()) >= 10
+
+
+def test_codes_and_names_are_unique() -> None:
+    assert len({rule.code for rule in RULES}) == len(RULES) == len({rule.name for rule in RULES})
+
+
+def test_fixed_names_of_the_contract_are_there() -> None:
+    fixed = {"unknown-architecture", "architecture-not-stated", "counter-not-collected", "tensor-not-counted",
+             "phantom-fp16", "above-ceiling", "too-short"}  # fmt: skip
+    assert fixed <= {rule.name for rule in RULES}
+
+
+def test_rule_whose_inputs_are_absent_is_skipped_and_not_passed(write: Write) -> None:
+    analysis = nr.analyze(write(details("0|k|DB|byte|5")))
+    skipped = {rule.code: rule.needs for rule in analysis.skipped_rules}
+    assert skipped["P302"] == ("time",)
+    assert "P301" in skipped
+
+
+def test_finding_lists_the_launches_that_it_hits(write: Write) -> None:
+    rows = [row for n in range(3) for row in launch(CLEAN | ({"T": "5 us"} if n != 1 else {}), number=n)]
+    found = finding(nr.analyze(write(details(*rows))), "too-short")
+    assert found is not None
+    assert found.launches == (0, 2)
+
+
+def test_launch_of_exactly_ten_microseconds_is_long_enough(write: Write) -> None:
+    assert finding(nr.analyze(write(page({"T": "10 us"}))), "too-short") is None
+
+
+# 1280 byte/cycle at 1 GHz in 20 us: 25 600 000 byte are 100 % of the ceiling.
+@pytest.mark.parametrize(
+    ("bytes_moved", "severity"),
+    [
+        ("25,600,000", None),
+        ("25,700,000", Severity.NOTE),
+        ("26,112,000", Severity.NOTE),
+        ("26,200,000", Severity.WARNING),
+        ("28,160,000", Severity.WARNING),
+        ("28,200,000", Severity.ERROR),
+    ],
+)
+def test_severity_of_an_excess_depends_on_its_size(write: Write, bytes_moved: str, severity: Severity | None) -> None:
+    found = finding(nr.analyze(write(page({"DB": f"{bytes_moved} byte"}))), "above-ceiling")
+    assert (found.severity if found else None) == severity
+
+
+def test_excesses_of_different_size_are_reported_apart(write: Write) -> None:
+    rows = [row for n, b in enumerate(("25,700,000", "99,000,000")) for row in launch(CLEAN | {"DB": f"{b} byte"}, number=n)]
+    found = [f for f in nr.analyze(write(details(*rows))).finding_list if f.name == "above-ceiling"]
+    assert [(f.severity, f.launches) for f in found] == [(Severity.ERROR, (1,)), (Severity.NOTE, (0,))]
+
+
+def test_value_above_its_ceiling_is_not_clipped(write: Write) -> None:
+    analysis = nr.analyze(write(page({"DB": "51,200,000 byte"})))
+    assert analysis.launches["bound.fraction"][0] == pytest.approx(2.0)
+
+
+def test_missing_counters_come_with_the_command_that_collects_them(write: Write) -> None:
+    found = finding(nr.analyze(write(page({}, gone=("DB", "PKD")))), "counter-not-collected")
+    assert found is not None
+    assert found.severity == Severity.NOTE
+    assert "ncu --metrics" in found.help
+    for metric in ("gpu__time_duration.sum", "dram__bytes.sum", "dram__bytes.sum.peak_sustained"):
+        assert metric in found.help
+
+
+def test_collected_command_really_completes_the_picture(write: Write) -> None:
+    """Every metric of the suggested command, answered, leaves nothing to collect."""
+    found = finding(nr.analyze(write(details("0|k|T|us|20", cc="9.0"))), "counter-not-collected")
+    assert found is not None
+    metrics = found.help.split("--metrics ")[1].split(" ")[0].split(",")
+
+    def unit(metric: str) -> tuple[str, list[str]]:
+        if "time_duration" in metric:
+            return "us", ["20"]
+        return ("hz", ["1000000000"]) if metric.endswith("per_second") else ("", ["100"])
+
+    answered = nr.analyze(write(raw_page({metric: unit(metric) for metric in metrics}, cc="9.0"), "answered.csv"))
+    left = finding(answered, "counter-not-collected")
+    assert left is None or "not collected: tensor.int" in left.message
+    assert finding(answered, "ceiling-not-known") is None

@@ -1,0 +1,247 @@
+"""The readers: what is a row, what is not, and that nothing is passed over in silence."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ncu_roofline as nr
+from ncu_roofline.readers import RawReport, lines, read_report
+from tests.conftest import Write
+from tests.support import H11, H15, H20, METRICS_SECTION, cells, details, quoted, raw_page
+
+ROWS = ("0|k_a|T|ns|1,000", "0|k_a|DB|byte|2,000", "1|k_b|T|ns|3,000")
+
+
+def values(report: RawReport) -> list[tuple[int, str, str, str]]:
+    """(launch, metric, unit, text) of every cell."""
+    return report.cells.select("launch", "metric", "unit", "text").rows()
+
+
+EXPECTED = [
+    (0, "gpu__time_duration.sum", "ns", "1,000"),
+    (0, "dram__bytes.sum", "byte", "2,000"),
+    (1, "gpu__time_duration.sum", "ns", "3,000"),
+]
+
+
+def test_details_rows_become_cells_of_two_launches(write: Write) -> None:
+    report = read_report(write(details(*ROWS)))
+    assert report.form == "csv-details"
+    assert values(report) == EXPECTED
+    assert report.launches["kernel"].tolist() == ["k_a", "k_b"]
+
+
+def test_launch_keeps_its_identity_as_printed(write: Write) -> None:
+    report = read_report(write(details(ROWS[0], grid="(4, 2, 1)", block="(32, 8, 1)", device="1", cc="9.0")))
+    first = report.launches.iloc[0]
+    assert (first["ncu_id"], first["process"], first["grid"], first["block"]) == ("0", "4242", "(4, 2, 1)", "(32, 8, 1)")
+    assert (first["device_ordinal"], first["cc"], first["stream"], first["context"]) == ("1", "9.0", "7", "1")
+
+
+def test_line_of_a_cell_is_that_of_its_row(write: Write) -> None:
+    report = read_report(write(details(*ROWS, preface="==PROF== Connected\nhello\n")))
+    assert report.cells["line"].to_list() == [4, 5, 6]
+
+
+def test_warning_lines_before_the_header_are_skipped_and_counted(write: Write) -> None:
+    preface = "Warning: section files could not be deployed to /home/u/Documents\n==PROF== Connected to process 1\n"
+    report = read_report(write(details(*ROWS, preface=preface)))
+    assert (values(report), report.skipped.counts) == (EXPECTED, {"preface": 2})
+
+
+def test_application_output_with_quotes_before_the_header_is_no_header(write: Write) -> None:
+    preface = '"Kernel Name","is","not a header"\n"step 3", loss 0.1\n'
+    assert values(read_report(write(details(*ROWS, preface=preface)))) == EXPECTED
+
+
+def test_foreign_lines_between_rows_are_skipped_with_their_line_numbers(write: Write) -> None:
+    table = [quoted(H15), quoted(cells(ROWS[0])), '"iter","0","done"', "result=0.5", '==PROF== Profiling "k" - 1: 100%',
+             quoted(cells(ROWS[2]))]  # fmt: skip
+    report = read_report(write("\n".join(table)))
+    assert values(report) == [EXPECTED[0], EXPECTED[2]]
+    assert report.skipped.counts == {"foreign": 3}
+    assert report.skipped.lines["foreign"] == (3, 4, 5)
+
+
+def test_numbers_in_application_output_are_no_rows(write: Write) -> None:
+    table = [quoted(H15), quoted(cells(ROWS[0])), '"3","apples","done"', "0.42  0.35", quoted(cells(ROWS[2]))]
+    report = read_report(write("\n".join(table)))
+    assert values(report) == [EXPECTED[0], EXPECTED[2]]
+    assert report.skipped.total == 2
+
+
+def test_application_text_glued_to_a_row_makes_it_a_damaged_row(write: Write) -> None:
+    table = [quoted(H15), quoted(cells(ROWS[0])), "epoch 1 " + quoted(cells(ROWS[1])), quoted(cells(ROWS[2]))]
+    report = read_report(write("\n".join(table)))
+    assert values(report) == [EXPECTED[0], EXPECTED[2]]
+    assert report.skipped.lines["damaged"] == (3,)
+
+
+def test_row_with_too_many_cells_is_damaged(write: Write) -> None:
+    table = [quoted(H15), quoted([*cells(ROWS[0]), "x", "y"]), quoted(cells(ROWS[2]))]
+    report = read_report(write("\n".join(table)))
+    assert [value[1] for value in values(report)] == ["gpu__time_duration.sum"]
+    assert report.skipped.lines["damaged"] == (2,)
+
+
+def test_row_cut_inside_a_cell_at_the_end_is_damaged(write: Write) -> None:
+    text = details(*ROWS)
+    report = read_report(write(text[: text.rindex("3,000") + 3]))
+    assert values(report) == EXPECTED[:2]
+    assert report.skipped.lines["damaged"] == (4,)
+
+
+def test_row_cut_between_cells_is_damaged(write: Write) -> None:
+    text = details(*ROWS)
+    report = read_report(write(text[: text.rindex(',"3,000')]))
+    assert values(report) == EXPECTED[:2]
+    assert report.skipped.lines["damaged"] == (4,)
+
+
+def test_open_quote_in_the_middle_damages_only_its_own_row(write: Write) -> None:
+    broken = quoted(cells(ROWS[1]))[:-1]
+    report = read_report(write("\n".join([quoted(H15), quoted(cells(ROWS[0])), broken, quoted(cells(ROWS[2]))])))
+    assert values(report) == [EXPECTED[0], EXPECTED[2]]
+    assert report.skipped.lines["damaged"] == (3,)
+
+
+def test_metric_rows_may_be_shorter_than_a_header_with_rule_columns(write: Write) -> None:
+    table = [quoted(H20), *(quoted(cells(row)) + "," for row in ROWS)]
+    assert values(read_report(write("\n".join(table)))) == EXPECTED
+
+
+def test_rule_rows_are_no_metrics_and_may_hold_commas_and_line_breaks(write: Write) -> None:
+    rule = [*cells("0|k_a|||")[:11], "SpeedOfLight", "", "", "", "Rule", "OPT", 'grid too small,\nsee "x"', "", ""]
+    table = [quoted(H20), quoted(cells(ROWS[0])) + ",", quoted(rule), quoted(cells(ROWS[1])) + ","]
+    report = read_report(write("\n".join(table)))
+    assert values(report) == EXPECTED[:2]
+    assert (report.rule_rows, report.skipped.total) == (1, 0)
+    assert report.cells["line"].to_list() == [2, 5]
+
+
+def test_body_item_label_column_is_read_by_name(write: Write) -> None:
+    header = [*H15[:12], "Body Item Label", *H15[12:]]
+    row = cells(ROWS[0])
+    report = read_report(write("\n".join([quoted(header), quoted([*row[:12], "Roofline", *row[12:]])])))
+    assert values(report) == EXPECTED[:1]
+
+
+def test_columns_block_grid_device_and_cc_may_be_absent(write: Write) -> None:
+    row = cells(ROWS[0])
+    report = read_report(write("\n".join([quoted(H11), quoted([*row[:7], *row[11:]])])))
+    assert values(report) == EXPECTED[:1]
+    assert report.launches[["grid", "block", "cc", "device_ordinal"]].isna().all(axis=None)
+
+
+def test_kernel_name_keeps_quotes_commas_and_line_breaks(write: Write) -> None:
+    name = 'void tile_mm<cfg<128, 64>, op::add<"x,y">>(T1 *,\n const T2 *)'
+    row = cells("0|k|T|ns|1")
+    row[4] = name
+    report = read_report(write("\n".join([quoted(H15), quoted(row), quoted(cells("1|k_b|T|ns|2"))])))
+    assert report.launches["kernel"].tolist() == [name, "k_b"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_encoding_and_line_ends_change_nothing(write: Write, encoding: str, newline: str) -> None:
+    text = details("0|größe|T|ns|1,000", preface="==PROF== x\n").replace("\n", newline)
+    report = read_report(write(text.encode(encoding)))
+    assert values(report) == EXPECTED[:1]
+    assert report.launches["kernel"].tolist() == ["größe"]
+
+
+def test_application_output_in_another_encoding_does_not_stop_the_reader(write: Write) -> None:
+    table = details(*ROWS).encode().splitlines(keepends=True)
+    report = read_report(write(b"".join([*table[:2], b"Gr\xf6\xdfe fertig\n", *table[2:]])))
+    assert values(report) == EXPECTED
+    assert report.skipped.lines["foreign"] == (3,)
+
+
+def test_concatenated_runs_with_restarting_ids_are_separate_launches(write: Write) -> None:
+    first = details("0|k|T|ns|1,000", process="11")
+    second = details("0|k|T|ns|3,000", process="11", preface="==PROF== Connected\n")
+    report = read_report(write(first + second))
+    assert len(report.launches) == 2
+    assert report.cells["launch"].to_list() == [0, 1]
+
+
+def test_interleaved_rows_of_two_processes_belong_to_their_own_launch(write: Write) -> None:
+    rows = [cells("0|k|T|ns|1", process="11"), cells("0|k|T|ns|2", process="12"), cells("0|k|DB|byte|3", process="11")]
+    report = read_report(write("\n".join(map(quoted, [H15, *rows]))))
+    assert report.cells["launch"].to_list() == [0, 1, 0]
+
+
+def test_raw_page_units_row_is_no_launch(write: Write) -> None:
+    text = (
+        '"ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum","dram__bytes.sum"\n'
+        '"","","","","us","Kbyte"\n"0","k_units","(128, 1, 1)","(64, 1, 1)","2.00","500.00"\n'
+    )
+    report = read_report(write(text))
+    assert report.form == "csv-raw"
+    assert values(report) == [(0, "gpu__time_duration.sum", "us", "2.00"), (0, "dram__bytes.sum", "Kbyte", "500.00")]
+
+
+def test_raw_row_that_is_cut_is_damaged(write: Write) -> None:
+    text = raw_page({"gpu__time_duration.sum": ("ns", ["1", "2"]), "dram__bytes.sum": ("byte", ["3", "4"])})
+    report = read_report(write(text[: text.rindex(',"4"')]))
+    assert len(report.launches) == 1
+    assert report.skipped.lines["damaged"] == (4,)
+
+
+def test_only_wanted_names_are_kept(write: Write) -> None:
+    report = read_report(write(details(*ROWS)), names={"dram__bytes.sum"})
+    assert values(report) == EXPECTED[1:2]
+    assert len(report.launches) == 2
+
+
+def test_last_metric_of_a_raw_page_is_read(write: Write) -> None:
+    text = raw_page({"gpu__time_duration.sum": ("ns", ["1"]), "dram__bytes.sum": ("byte", ["3"])})
+    report = read_report(write(text), names={"dram__bytes.sum"})
+    assert values(report) == [(0, "dram__bytes.sum", "byte", "3")]
+
+
+def test_small_blocks_read_the_same_as_one_block(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = quoted([*cells("0|k|||")[:11], METRICS_SECTION, "", "", "", "R", "OPT", "two\nlines", "", ""])
+    rows = [quoted(H20)]
+    for number in range(40):
+        rows += [quoted(cells(f"{number}|k|T|ns|{number + 1}")) + ",", rule, "noise", quoted(cells(f"{number}|k|DB|byte|7")) + ","]
+    path = write("\n".join(rows))
+    whole = read_report(path)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 700)
+    parts = read_report(path)
+    assert parts.cells.equals(whole.cells)
+    assert parts.launches.equals(whole.launches)
+    assert (parts.skipped.counts, parts.rule_rows) == (whole.skipped.counts, whole.rule_rows)
+
+
+_FOREIGN = st.text(
+    alphabet=st.characters(codec="utf-8", exclude_characters='"\r\n\x00\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029'), max_size=30
+).filter(lambda text: text.strip() and "Kernel Name" not in text)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(places=st.lists(st.tuples(st.integers(0, 6), _FOREIGN), max_size=6))
+def test_any_unquoted_lines_between_rows_change_no_value(write: Write, places: list[tuple[int, str]]) -> None:
+    table = [quoted(H15), *(quoted(cells(f"{n}|k|T|ns|{n + 1}")) for n in range(5))]
+    for position, text in sorted(places, reverse=True):
+        table.insert(position, text)
+    report = read_report(write("\n".join(table)))
+    assert [value[3] for value in values(report)] == ["1", "2", "3", "4", "5"]
+    assert report.skipped.total == len(places)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damage_is_an_error_message_or_a_report_and_never_another_exception(write: Write, data: st.DataObject) -> None:
+    content = bytearray(details(*ROWS, preface="==PROF== x\n").encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(1, len(content)))
+    try:
+        report = read_report(write(bytes(content[:cut])))
+    except nr.NcuRooflineError as error:
+        assert str(error)
+    else:
+        assert len(report.launches) > 0
