@@ -50,29 +50,28 @@ class Analysis:
     def findings(self) -> pd.DataFrame:
         """Findings as a table: code, name, severity, launches, message, help."""
         columns = ["code", "name", "severity", "launches", "message", "help"]
-        rows = [
-            (f.code, f.name, f.severity.label, f.launches, f.message, f.help) for f in self.finding_list
-        ]
+        rows = [(f.code, f.name, f.severity.label, f.launches, f.message, f.help) for f in self.finding_list]
         return pd.DataFrame(rows, columns=columns)
 
     @property
     def points(self) -> pd.DataFrame:
-        """Roofline points: one row per launch and tier with intensity, FLOP/s, byte/s and both ceilings' names."""
-        parts = []
-        for tier in TIERS:
-            if f"traffic.{tier}.rate" in self.launches:
-                parts.append(
-                    pd.DataFrame(
-                        {
-                            "launch": self.launches["launch"],
-                            "tier": tier,
-                            "intensity": self.launches[f"traffic.{tier}.intensity"],
-                            "bytes_per_second": self.launches[f"traffic.{tier}.rate"],
-                            "peak": self.launches[f"traffic.{tier}.peak"],
-                            "flop_per_second": self.flop_rate(),
-                        }
-                    )
-                )
+        """Roofline points: one row per launch and tier with intensity, FLOP/s, byte/s and its ceiling."""
+        table = self.launches
+        flop_rate = self.flop_rate()
+        parts = [
+            pd.DataFrame(
+                {
+                    "launch": table["launch"],
+                    "tier": tier,
+                    "intensity": table[f"traffic.{tier}.intensity"],
+                    "flop_per_second": flop_rate,
+                    "bytes_per_second": table[f"traffic.{tier}.rate"],
+                    "peak": table[f"traffic.{tier}.peak"],
+                }
+            )
+            for tier in TIERS
+            if f"traffic.{tier}.rate" in table
+        ]
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
     def to_json(self) -> str:

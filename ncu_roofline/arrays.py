@@ -39,4 +39,4 @@ def sum_known(columns: Sequence[FloatArray]) -> FloatArray:
     stacked = np.stack(columns)
     total = np.nansum(stacked, axis=0)
     total[np.isnan(stacked).all(axis=0)] = np.nan
-    return total
+    return np.asarray(total, np.float64)

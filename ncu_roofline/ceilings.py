@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import FloatArray
+from ncu_roofline.arrays import BoolArray, FloatArray
 
 REPORT: Final = "report"
 ATTRIBUTES: Final = "attributes"
@@ -36,7 +36,7 @@ class Ceiling:
 def from_report(peak: FloatArray, clock: FloatArray) -> Ceiling:
     """The report's own peak."""
     known = ~np.isnan(peak)
-    return Ceiling(peak, np.where(known, REPORT, None), np.where(known, clock, np.nan))
+    return Ceiling(peak, _sources(known, REPORT), np.where(known, clock, np.nan))
 
 
 def dram_from_attributes(memory_clock: FloatArray, bus_width: FloatArray) -> Ceiling:
@@ -44,7 +44,9 @@ def dram_from_attributes(memory_clock: FloatArray, bus_width: FloatArray) -> Cei
     value = _DATA_RATE * bus_width / 8.0 * memory_clock
     known = value > 0
     return Ceiling(
-        np.where(known, value, np.nan), np.where(known, ATTRIBUTES, None), np.where(known, memory_clock, np.nan)
+        np.where(known, value, np.nan),
+        _sources(known, ATTRIBUTES),
+        np.where(known, memory_clock, np.nan),
     )
 
 
@@ -56,3 +58,9 @@ def first_of(preferred: Ceiling, fallback: Ceiling) -> Ceiling:
         np.where(use, fallback.source, preferred.source),
         np.where(use, fallback.clock, preferred.clock),
     )
+
+
+def _sources(known: BoolArray, name: str) -> npt.NDArray[np.object_]:
+    sources = np.full(len(known), None, dtype=object)
+    sources[known] = name
+    return sources

@@ -95,9 +95,7 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         measures = {
             measure.id: amount
             for measure in tier.measures
-            if (
-                amount := _amount(view, measure.alternatives, f"{metric_map.id}:{name}.{measure.id}")
-            ).collected.any()
+            if (amount := _amount(view, measure.alternatives, f"{metric_map.id}:{name}.{measure.id}")).collected.any()
         }
         if measures:
             traffic[name] = measures
@@ -108,8 +106,7 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         clocks={name: clock(view, unit_of(counter)) for name, counter in metric_map.clocks.items()},
         utilization=_utilization(view, metric_map),
         attributes={
-            name: view.get(metric) * _ATTRIBUTE_FACTORS.get(name, 1.0)
-            for name, metric in metric_map.attributes.items()
+            name: view.get(metric) * _ATTRIBUTE_FACTORS.get(name, 1.0) for name, metric in metric_map.attributes.items()
         },
         work=work,
         traffic=traffic,
@@ -131,8 +128,7 @@ def _time(metric_map: MetricMap, view: CounterView) -> tuple[FloatArray, npt.NDA
 def _utilization(view: CounterView, metric_map: MetricMap) -> dict[str, FloatArray]:
     shares = (".avg.pct_of_peak_sustained_elapsed", ".avg.pct_of_peak_sustained_active")
     found = {
-        counter: first_known([view.get(counter + share) for share in shares])[0]
-        for counter in metric_map.utilization
+        counter: first_known([view.get(counter + share) for share in shares])[0] for counter in metric_map.utilization
     }
     return {counter: values for counter, values in found.items() if not np.isnan(values).all()}
 
@@ -162,7 +158,8 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
     extent = np.where(is_complete, Extent.EXACT, np.where(has_any, Extent.AT_LEAST, Extent.ABSENT))
 
     def pick(column: str) -> npt.NDArray[np.float64]:
-        return np.stack([getattr(candidate, column) for candidate in candidates])[chosen, rows]
+        stacked = np.stack([getattr(candidate, column) for candidate in candidates])
+        return np.asarray(stacked[chosen, rows], np.float64)
 
     # Alternative, total recipe and peak recipe make one code; only the codes that occur get a text.
     codes = np.where(has_any, chosen * 100 + pick("recipe"), NO_RECIPE)
@@ -189,9 +186,7 @@ def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
         part_totals = [total(view, counter) for counter in part.work]
         part_rates = [rate(view, counter).value for counter in part.work]
         weights = list(part.work.values())
-        collected = [
-            ~np.isnan(t.value) | ~np.isnan(r) for t, r in zip(part_totals, part_rates, strict=True)
-        ]
+        collected = [~np.isnan(t.value) | ~np.isnan(r) for t, r in zip(part_totals, part_rates, strict=True)]
         present += np.sum(collected, axis=0, dtype=np.int16)
         part_total = _weighted([t.value for t in part_totals], weights, collected)
         part_rate = _weighted(part_rates, weights, collected)
@@ -204,7 +199,7 @@ def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
         rates.append(part_rate)
         peaks.append(peak)
         loads.append(np.where(amount == 0, 0.0, ratio(amount, peak)))
-        slots.append(_slots(part, [t.value for t in part_totals], part_rates))
+        slots.append(_slots([t.value for t in part_totals], part_rates))
     all_total, all_rate = _sum_collected(totals, rates), _sum_collected(rates, totals)
     amount = np.where(np.isnan(all_total), all_rate, all_total)
     missing_parts = [np.isnan(t) & np.isnan(r) for t, r in zip(totals, rates, strict=True)]
@@ -226,8 +221,7 @@ def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
 def _weighted(columns: Sequence[FloatArray], weights: Sequence[int], collected: Sequence[BoolArray]) -> FloatArray:
     """Weighted sum over the collected counters; not known where one of them has no value of this kind."""
     terms = [
-        np.where(there, weight * column, 0.0)
-        for column, weight, there in zip(columns, weights, collected, strict=True)
+        np.where(there, weight * column, 0.0) for column, weight, there in zip(columns, weights, collected, strict=True)
     ]
     return np.where(np.any(collected, axis=0), np.sum(terms, axis=0), np.nan)
 
@@ -245,15 +239,13 @@ def _part_peak(view: CounterView, part: Part) -> tuple[FloatArray, npt.NDArray[n
     return unknown(len(view.time)), np.full(len(view.time), -1, np.int8)
 
 
-def _slots(part: Part, totals: Sequence[FloatArray], rates: Sequence[FloatArray]) -> FloatArray:
+def _slots(totals: Sequence[FloatArray], rates: Sequence[FloatArray]) -> FloatArray:
     """Instructions of a part (or their rate), each of which takes one issue slot of the pipe."""
     whole = np.sum(totals, axis=0)
-    return np.where(np.isnan(whole), np.sum(rates, axis=0), whole)
+    return np.asarray(np.where(np.isnan(whole), np.sum(rates, axis=0), whole), np.float64)
 
 
-def _mix_ceiling(
-    alternative: Alternative, amount: FloatArray, slots: FloatArray, peak: FloatArray
-) -> FloatArray:
+def _mix_ceiling(alternative: Alternative, amount: FloatArray, slots: FloatArray, peak: FloatArray) -> FloatArray:
     """FLOP/s that the mix of add, mul and fma can reach: C x F / (weight of the peak x instructions)."""
     if len(alternative.parts) != 1 or len(set(alternative.parts[0].work.values())) < 2:
         return unknown(len(amount))

@@ -27,9 +27,10 @@ def group_launches(launches: pd.DataFrame, *, per_launch: bool = False) -> pd.Da
     ``bound.complete``; ``leading.path``, ``leading.rate``, ``leading.share`` of the path that comes nearest
     to its ceiling; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``; ``utilization.<name>.low`` and ``.high``.
     """
-    codes = np.arange(len(launches))
+    codes: npt.NDArray[np.intp] = np.arange(len(launches), dtype=np.intp)
     if not per_launch:
-        codes = launches.groupby(list(GROUP_KEY), dropna=False, sort=False).ngroup().to_numpy()
+        numbers = launches.groupby(list(GROUP_KEY), dropna=False, sort=False).ngroup()
+        codes = np.asarray(numbers.to_numpy(), np.intp)
     size = int(codes.max(initial=-1)) + 1
     grouped = launches.groupby(codes, sort=False)
     first = grouped.head(1)
@@ -53,9 +54,7 @@ def group_launches(launches: pd.DataFrame, *, per_launch: bool = False) -> pd.Da
     return result.iloc[order].reset_index(drop=True)
 
 
-def _add_bound(
-    result: pd.DataFrame, launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: int
-) -> None:
+def _add_bound(result: pd.DataFrame, launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: int) -> None:
     both = launches["bound.time"].notna() & launches["time"].notna()
     measured = _sum(launches.where(both), "time", codes, size)
     bound = _sum(launches.where(both), "bound.time", codes, size)
@@ -67,9 +66,7 @@ def _add_bound(
     result["bound.complete"] = launches["bound.complete"].groupby(codes, sort=False).all().to_numpy()
 
 
-def _leading_bound(
-    launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: int
-) -> npt.NDArray[np.object_]:
+def _leading_bound(launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: int) -> npt.NDArray[np.object_]:
     """What binds most of the bound time of each group; None where nothing can be said."""
     weight = launches["bound.time"].fillna(launches["bound.fraction"]).to_numpy(dtype=float)
     by = launches["bound.by"].to_numpy(dtype=object)
@@ -83,9 +80,7 @@ def _leading_bound(
     return leading
 
 
-def _add_leading_path(
-    result: pd.DataFrame, launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: int
-) -> None:
+def _add_leading_path(result: pd.DataFrame, launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: int) -> None:
     """The path nearest to its ceiling; without any ceiling, that with the highest rate."""
     path = np.full(size, None, dtype=object)
     rate, share = np.full(size, np.nan), np.full(size, np.nan)

@@ -48,6 +48,7 @@ def load_labels(path: Path | None = None) -> Labels:
 
     Raises:
         DataFileError: with all problems of the file at once.
+
     """
     file = read_yaml(path or metric_map_directory() / "labels.yaml")
     by_section: dict[tuple[str, str], Target] = {}
@@ -58,9 +59,7 @@ def load_labels(path: Path | None = None) -> Labels:
             for label, entry in section["labels"].items():
                 target = _target(file, f"$.sections[{position}].labels.{label}", entry)
                 by_section |= {(name, label): target for name in section["names"]}
-        derived = {
-            name: _target(file, f"$.derived.{name}", entry) for name, entry in data.get("derived", {}).items()
-        }
+        derived = {name: _target(file, f"$.derived.{name}", entry) for name, entry in data.get("derived", {}).items()}
     if file.problems:
         raise DataFileError(file.problems)
     return Labels(by_section, derived)

@@ -89,7 +89,9 @@ def _tier(
     has_peak = has_bytes & np.stack([~np.isnan(amount.peak) for amount in measures.values()])
     in_use = np.where(has_peak.any(axis=0), has_peak.argmax(axis=0), has_bytes.argmax(axis=0))
     ids = np.array(list(measures), dtype=object)
-    columns[f"traffic.{name}.measure"] = np.where(has_bytes.any(axis=0), ids[in_use], None)
+    ids_in_use = ids[in_use]
+    ids_in_use[~has_bytes.any(axis=0)] = None
+    columns[f"traffic.{name}.measure"] = ids_in_use
     members = []
     for position, (measure, amount) in enumerate(measures.items()):
         used = (in_use == position) & amount.collected

@@ -7,7 +7,8 @@ what counters are for.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set as AbstractSet
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
@@ -79,6 +80,7 @@ def normalise(
     Raises:
         UnitError: if a used metric has an unknown unit, or a duration or percentage one of another kind.
         InputError: if every number of the report could be of either number format.
+
     """
     cells = _translate(report.cells, labels, used | texts)
     is_text = pl.col("metric").is_in(list(texts))

@@ -38,6 +38,7 @@ def read(*paths: str | Path) -> Report:
 
     Raises:
         InputError: if one of them cannot be read.
+
     """
     return Report(tuple(read_report(str(path)) for path in paths))
 
@@ -58,6 +59,7 @@ def analyze(
 
     Raises:
         NcuRooflineError: if an input cannot be read, a map is invalid or an argument has no meaning.
+
     """
     if cc is not None and not _CC.fullmatch(cc):
         raise UsageError("--cc", cc, "is not a compute capability such as 9.0")
@@ -80,7 +82,14 @@ def analyze(
     findings, skipped = run_rules(view)
     return Analysis(
         inputs=tuple(
-            Input(report.path, report.sha256, report.form, len(report.launches), report.skipped.total, Conditions())
+            Input(
+                report.path,
+                report.sha256,
+                report.form,
+                len(report.launches),
+                report.skipped.total,
+                Conditions(),
+            )
             for report in reports
         ),
         launches=table,
@@ -171,9 +180,7 @@ def _joined(counters: Sequence[Counters]) -> Mapping[str, FloatArray]:
     if len(counters) == 1:
         return counters[0].values
     names = dict.fromkeys(name for counter in counters for name in counter.values)
-    return {
-        name: np.concatenate([c.values.get(name, np.full(len(c), np.nan)) for c in counters]) for name in names
-    }
+    return {name: np.concatenate([c.values.get(name, np.full(len(c), np.nan)) for c in counters]) for name in names}
 
 
 def _evaluate(
@@ -205,7 +212,7 @@ def _scatter(parts: Iterable[tuple[npt.NDArray[np.intp], Columns]], size: int) -
 
 
 def _empty(dtype: np.dtype[Any], size: int) -> npt.NDArray[Any]:
-    if dtype == object:
+    if dtype.kind == "O":
         return np.full(size, None, dtype=object)
     return np.full(size, np.nan) if dtype.kind == "f" else np.zeros(size, dtype)
 

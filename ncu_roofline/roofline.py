@@ -48,6 +48,7 @@ def bound(members: Sequence[Member], time: FloatArray, *, undecided: BoolArray) 
         members: amounts with their capacities; what must not bind is not passed.
         time: measured seconds, NaN where unknown.
         undecided: launches in which something that may bind is known to be missing; ``by`` stays None.
+
     """
     nobody = np.full(len(time), None, dtype=object)
     if not members:
@@ -58,8 +59,12 @@ def bound(members: Sequence[Member], time: FloatArray, *, undecided: BoolArray) 
     # With rates only the loads decide; with totals only the times do. With a time both say the same.
     weights = np.where(np.isnan(loads).all(axis=0), times, loads)
     names = list(dict.fromkeys(member.resource for member in members))
-    rows = {name: [i for i, member in enumerate(members) if member.resource == name] for name in names}
-    usage = np.stack([sum_known(weights[rows[name]]) for name in names])
+    usage = np.stack(
+        [
+            sum_known([w for w, member in zip(weights, members, strict=True) if member.resource == name])
+            for name in names
+        ]
+    )
     known = ~np.isnan(usage).all(axis=0)
     binding = np.where(np.isnan(usage), -1.0, usage).argmax(axis=0)
     value = usage[binding, np.arange(len(time))]
@@ -68,13 +73,15 @@ def bound(members: Sequence[Member], time: FloatArray, *, undecided: BoolArray) 
     decided = known & (value > 0) & ~undecided
     by = np.array([member.id for member in members], dtype=object)[leading]
     pipe = np.array([member.pipe for member in members], dtype=object)[leading]
+    by[~decided] = None
+    pipe[~decided] = None
     from_loads = ~np.isnan(loads).all(axis=0)
     fraction = np.where(from_loads, value, np.nan)
     bound_time = np.where(from_loads, fraction * time, value)
     fraction = np.where(np.isnan(fraction), ratio(bound_time, time), fraction)
     return Bound(
-        by=np.where(decided, by, None),
-        pipe=np.where(decided, pipe, None),
+        by=by,
+        pipe=pipe,
         time=bound_time,
         fraction=fraction,
         headroom=time - bound_time,

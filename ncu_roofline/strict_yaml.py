@@ -63,15 +63,10 @@ def _plain(loader: Any, node: yaml.Node, path: str, file: YamlFile, lines: dict[
             key = str(key_node.value)
             child = f"{path}.{key}"
             if key in mapping:
-                file.problems.append(
-                    DataFileProblem(file.name, key_node.start_mark.line + 1, child, "duplicate key")
-                )
+                file.problems.append(DataFileProblem(file.name, key_node.start_mark.line + 1, child, "duplicate key"))
             mapping[key] = _plain(loader, value_node, child, file, lines)
             lines[child] = key_node.start_mark.line + 1
         return mapping
     if isinstance(node, yaml.SequenceNode):
-        return [
-            _plain(loader, item, f"{path}[{position}]", file, lines)
-            for position, item in enumerate(node.value)
-        ]
+        return [_plain(loader, item, f"{path}[{position}]", file, lines) for position, item in enumerate(node.value)]
     return loader.construct_object(node)

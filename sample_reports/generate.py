@@ -186,7 +186,10 @@ H100_KERNELS = (
         (64, 64, 1),
         (256, 1, 1),
         4_300_000,
-        {TENSOR.format("op_hmma_src_fp16_dst_fp32_sparsity_off"): 2 * 8192**3, "dram__bytes": 3 * 8192**2 * 2},
+        {
+            TENSOR.format("op_hmma_src_fp16_dst_fp32_sparsity_off"): 2 * 8192**3,
+            "dram__bytes": 3 * 8192**2 * 2,
+        },
     ),
 )
 
@@ -214,7 +217,19 @@ def identity(number: int, kernel: Kernel, device: Device, process: str) -> list[
     return [str(number), "4711", process, "127.0.0.1", kernel.name, "1", "7", block, grid, "0", device.cc]
 
 
-IDENTITY = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC".split(",")
+IDENTITY = [
+    "ID",
+    "Process ID",
+    "Process Name",
+    "Host Name",
+    "Kernel Name",
+    "Context",
+    "Stream",
+    "Block Size",
+    "Grid Size",
+    "Device",
+    "CC",
+]
 DETAILS = [*IDENTITY, "Section Name", "Metric Name", "Metric Unit", "Metric Value"]
 RULES = ["Rule Name", "Rule Type", "Rule Description", "Estimated Speedup Type", "Estimated Speedup"]
 
@@ -252,7 +267,13 @@ def metrics_page(device: Device, kernels: Sequence[Kernel], process: str) -> str
     preface += [f'==PROF== Profiling "{k.name.split("<")[0]}": 0%....50%....100% - 9 passes' for k in kernels]
     preface += ["max error 0.00195", "==PROF== Disconnected from process 4711"]
     rows = [
-        [*identity(number, kernel, device, process), "Command line profiler metrics", name, unit, grouped(value)]
+        [
+            *identity(number, kernel, device, process),
+            "Command line profiler metrics",
+            name,
+            unit,
+            grouped(value),
+        ]
         for number, kernel in enumerate(kernels)
         for name, (unit, value) in counters(device, kernel).items()
     ]

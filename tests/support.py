@@ -59,7 +59,23 @@ def cells(
     """Cells of a details row from ``id|kernel|metric|unit|value``; ``metric`` may be a short name."""
     number, kernel, metric, unit, value = row.split("|")
     name = SHORT.get(metric, metric)
-    return [number, process, "app", "127.0.0.1", kernel, "1", "7", block, grid, device, cc, section, name, unit, value]
+    return [
+        number,
+        process,
+        "app",
+        "127.0.0.1",
+        kernel,
+        "1",
+        "7",
+        block,
+        grid,
+        device,
+        cc,
+        section,
+        name,
+        unit,
+        value,
+    ]
 
 
 def details(*rows: str, header: list[str] = H15, preface: str = "", **options: str) -> str:
@@ -81,7 +97,10 @@ def raw_page(metrics: Mapping[str, tuple[str, list[str]]], *, kernels: list[str]
     """A raw page from ``metric -> (unit, value per launch)``."""
     count = len(next(iter(metrics.values()))[1])
     identity = H15[:11]
-    lines = [quoted([*identity, *metrics]), quoted([*[""] * len(identity), *(unit for unit, _ in metrics.values())])]
+    lines = [
+        quoted([*identity, *metrics]),
+        quoted([*[""] * len(identity), *(unit for unit, _ in metrics.values())]),
+    ]
     for number in range(count):
         kernel = kernels[number] if kernels else "k"
         row = cells(f"{number}|{kernel}|x||", cc=cc)[:11]

@@ -13,13 +13,11 @@ from tests.support import CORPUS
 
 EXACT = 1e-6
 EXPECTED = sorted(
-    path
-    for path in (CORPUS / "expected").glob("*.json")
-    if path.name.endswith((".csv.json", ".log.json"))
+    path for path in (CORPUS / "expected").glob("*.json") if path.name.endswith((".csv.json", ".log.json"))
 )
 
 
-def number(launch: dict[str, Any], kind: str, name: str) -> float | None:
+def number(launch: dict[str, Any], kind: str, name: str) -> Any:
     """The value of an expected entry such as ``traffic`` ``l2.sm``."""
     tier, _, measure = name.partition(".")
     if kind in ("work", "partial"):
@@ -83,7 +81,11 @@ def test_details_and_raw_page_of_one_kernel_agree_within_printed_digits(corpus: 
 def test_roofline_section_without_a_time_gives_rates_and_what_binds(corpus: Path) -> None:
     found = nr.analyze(str(corpus / "14-details-sm120-k0001_ncu.section_SpeedOfLight_RooflineChart.csv"))
     launch = json.loads(found.to_json())["launches"][0]
-    assert (launch["time"], launch["work"]["fp32"]["count"], launch["traffic"]["dram"]["bytes"]) == (None, None, None)
+    assert (launch["time"], launch["work"]["fp32"]["count"], launch["traffic"]["dram"]["bytes"]) == (
+        None,
+        None,
+        None,
+    )
     assert launch["bound"]["by"] == "dram"
     # 345.14 GB/s of 128 byte/cycle x 13.72 GHz
     assert launch["bound"]["fraction"] == pytest.approx(345.14 / (128 * 13.72), rel=1e-9)

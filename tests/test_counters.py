@@ -21,7 +21,6 @@ X = "sm__sass_thread_inst_executed_op_ffma_pred_on"
 TWIN = "smsp__sass_thread_inst_executed_op_ffma_pred_on"
 
 
-
 def of(metrics: dict[str, float], time: float = np.nan) -> CounterView:
     return CounterView({name: np.array([value]) for name, value in metrics.items()}, np.array([time]))
 
@@ -119,7 +118,10 @@ def test_zero_percent_of_peak_says_nothing_about_the_peak() -> None:
 
 
 def test_recipes_are_chosen_per_launch() -> None:
-    values = {"dram__bytes.sum": np.array([10.0, np.nan]), "dram__bytes.sum.per_second": np.array([np.nan, 3.0])}
+    values = {
+        "dram__bytes.sum": np.array([10.0, np.nan]),
+        "dram__bytes.sum.per_second": np.array([np.nan, 3.0]),
+    }
     found = total(CounterView(values, np.array([1.0, 2.0])), "dram__bytes")
     assert found.value.tolist() == [10.0, 6.0]
     assert found.recipe.tolist() == [0, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 
 import pytest
@@ -11,14 +12,14 @@ from ncu_roofline.analysis import Analysis
 from ncu_roofline.checks import RULES
 from ncu_roofline.vocabulary import Severity
 from tests.conftest import Write
-from tests.support import H11, OP, cells, details, finding, launch, quoted, raw_page
+from tests.support import H11, OP, ROOT, cells, details, finding, launch, quoted, raw_page
 
 CLEAN = {
     "T": "20 us", "DB": "1,000 byte", "PKD": "1,280 byte/cycle", "DHZ": "1 Ghz", "SMHZ": "1 Ghz", "TEN": "0 inst",
     "lts__t_sectors_srcunit_tex.sum": "40 sector", "lts__t_sectors_srcunit_tex.sum.peak_sustained": "160 sector/cycle",
     "lts__cycles_elapsed.avg.per_second": "1 Ghz",
     "l1tex__t_bytes.sum": "1,000 byte", "l1tex__t_bytes.sum.peak_sustained": "13,824 byte/cycle",
-    **{name: "0 inst" for name in ("DADD", "DMUL", "DFMA", "FADD", "FMUL", "HADD", "HMUL", "HFMA")},
+    **dict.fromkeys(("DADD", "DMUL", "DFMA", "FADD", "FMUL", "HADD", "HMUL", "HFMA"), "0 inst"),
     "FFMA": "5,000 inst", "PKF": "6,912 inst/cycle",
 }  # fmt: skip
 """A launch to which no rule has anything to say."""
@@ -123,7 +124,9 @@ def test_severity_of_an_excess_depends_on_its_size(write: Write, bytes_moved: st
 
 
 def test_excesses_of_different_size_are_reported_apart(write: Write) -> None:
-    rows = [row for n, b in enumerate(("25,700,000", "99,000,000")) for row in launch(CLEAN | {"DB": f"{b} byte"}, number=n)]
+    rows = [
+        row for n, b in enumerate(("25,700,000", "99,000,000")) for row in launch(CLEAN | {"DB": f"{b} byte"}, number=n)
+    ]
     found = [f for f in nr.analyze(write(details(*rows))).finding_list if f.name == "above-ceiling"]
     assert [(f.severity, f.launches) for f in found] == [(Severity.ERROR, (1,)), (Severity.NOTE, (0,))]
 
@@ -157,3 +160,12 @@ def test_collected_command_really_completes_the_picture(write: Write) -> None:
     left = finding(answered, "counter-not-collected")
     assert left is None or "not collected: tensor.int" in left.message
     assert finding(answered, "ceiling-not-known") is None
+
+
+def test_documentation_of_the_rules_is_fresh() -> None:
+    spec = importlib.util.spec_from_file_location("build_findings", ROOT / "docs" / "build_findings.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.page() == (ROOT / "docs" / "findings.md").read_text()

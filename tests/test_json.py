@@ -102,10 +102,10 @@ def test_integer_paths_are_never_listed_as_missing(write: Write) -> None:
 def test_key_order_does_not_depend_on_the_order_of_the_report(write: Write) -> None:
     rows = launch(EXAMPLE | {OP.format("dfma") + ".sum": "1 inst"})
     rows = [row for row in rows if "display_name" not in row]
-    one = nr.analyze(write(details(*rows), "a.csv")).to_json()
-    two = nr.analyze(write(details(*reversed(rows)), "a.csv")).to_json()
-    strip = lambda text: {k: v for k, v in json.loads(text).items() if k != "inputs"}  # noqa: E731
-    assert json.dumps(strip(one)) == json.dumps(strip(two))
+    one = json.loads(nr.analyze(write(details(*rows), "a.csv")).to_json())
+    two = json.loads(nr.analyze(write(details(*reversed(rows)), "a.csv")).to_json())
+    assert json.dumps(one["launches"]) == json.dumps(two["launches"])
+    assert list(one) == list(two)
 
 
 def test_schema_knows_exactly_the_paths_and_tiers_of_the_vocabulary() -> None:
@@ -120,16 +120,33 @@ def test_groups_hold_every_launch_once_and_shares_sum_to_one() -> None:
 
 
 def test_one_name_with_two_grids_is_two_groups(write: Write) -> None:
-    text = details("0|fill|T|ns|5,000", grid="(4096, 1, 1)") + details("1|fill|T|ns|9,000", grid="(8, 1, 1)").split("\n", 1)[1]
+    text = (
+        details("0|fill|T|ns|5,000", grid="(4096, 1, 1)")
+        + details("1|fill|T|ns|9,000", grid="(8, 1, 1)").split("\n", 1)[1]
+    )
     assert len(to_dict(write(text))["groups"]) == 2
 
 
 def test_group_intensity_comes_from_sums_and_not_from_a_mean(write: Write) -> None:
     # 1 GFLOP over 1 GB and over 10 MB: together 2e9 / 1.01e9 byte/s x 1 s; the mean of 1 and 100 would be 50.5.
     rows = [
-        *launch({"FADD": "1,000,000,000 inst", "FMUL": "0 inst", "FFMA": "0 inst", "DB": "1,000,000,000 byte", "T": "1 second"}),
         *launch(
-            {"FADD": "1,000,000,000 inst", "FMUL": "0 inst", "FFMA": "0 inst", "DB": "10,000,000 byte", "T": "1 second"},
+            {
+                "FADD": "1,000,000,000 inst",
+                "FMUL": "0 inst",
+                "FFMA": "0 inst",
+                "DB": "1,000,000,000 byte",
+                "T": "1 second",
+            }
+        ),
+        *launch(
+            {
+                "FADD": "1,000,000,000 inst",
+                "FMUL": "0 inst",
+                "FFMA": "0 inst",
+                "DB": "10,000,000 byte",
+                "T": "1 second",
+            },
             number=1,
         ),
     ]

@@ -138,7 +138,11 @@ def test_child_replaces_adds_and_removes_entries(write: Write) -> None:
 
 def test_new_architecture_is_a_data_file_and_no_python(write: Write) -> None:
     # 64 B x 1000 sectors; 5e12 FP8 FLOP in 1 s.
-    metrics = {"T": "1 second", "lts__t_sectors.sum": "1000 sector", "sm__ops_path_tensor_src_fp8.sum": "5,000,000,000,000"}
+    metrics = {
+        "T": "1 second",
+        "lts__t_sectors.sum": "1000 sector",
+        "sm__ops_path_tensor_src_fp8.sum": "5,000,000,000,000",
+    }
     report = write(details(*launch(metrics), cc="99.9"))
     analysis = nr.analyze(report, map=write(SM_999, "sm_999.yaml"))
     assert row_of(analysis)["map"] == "sm_999"

@@ -87,7 +87,7 @@ def test_text_in_a_number_is_a_finding_and_not_a_value(write: Write) -> None:
 
 
 def test_instances_behind_a_value_are_left_out(write: Write) -> None:
-    found = counters(write(details('0|k|DB|byte|1,200 (0: 500; 1: 700)')), BYTES)
+    found = counters(write(details("0|k|DB|byte|1,200 (0: 500; 1: 700)")), BYTES)
     assert found.values[BYTES][0] == 1200.0
 
 
@@ -96,7 +96,10 @@ def test_label_is_translated_by_its_section(write: Write) -> None:
         cells("0|k|Memory Throughput|%|14.26", section="GPU Speed Of Light Throughput"),
         cells("0|k|Memory Throughput|byte/s|12,943,820,224.72", section="Memory Workload Analysis"),
     ]
-    percent, rate = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes.sum.per_second"
+    percent, rate = (
+        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+        "dram__bytes.sum.per_second",
+    )
     found = counters(write("\n".join(map(quoted, [H15, *rows]))), percent, rate)
     assert found.values[percent][0] == pytest.approx(0.1426)
     assert found.values[rate][0] == pytest.approx(12943820224.72)
@@ -135,7 +138,11 @@ def test_contradicting_values_of_one_metric_are_a_finding(write: Write) -> None:
     assert found.launches == (0,)
 
 
-EUROPEAN = ("0|k|T|ns|204.800", "0|k|DB|byte|33.554.432", "0|k|sm__throughput.avg.pct_of_peak_sustained_elapsed|%|71,25")
+EUROPEAN = (
+    "0|k|T|ns|204.800",
+    "0|k|DB|byte|33.554.432",
+    "0|k|sm__throughput.avg.pct_of_peak_sustained_elapsed|%|71,25",
+)
 
 
 def test_european_numbers_are_recognised_from_cells_that_have_one_reading(write: Write) -> None:

@@ -13,7 +13,13 @@ NAN = float("nan")
 
 
 def member(
-    name: str, total: float, peak: float, *, resource: str | None = None, pipe: str | None = None, rate: float = NAN
+    name: str,
+    total: float,
+    peak: float,
+    *,
+    resource: str | None = None,
+    pipe: str | None = None,
+    rate: float = NAN,
 ) -> Member:
     return Member(name, resource or name, pipe, np.array([total]), np.array([rate]), np.array([peak]))
 

@@ -10,7 +10,15 @@ from ncu_roofline.arrays import BoolArray
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.collect import collection_command
 from ncu_roofline.maps import MetricMap
-from ncu_roofline.vocabulary import CORE_TIERS, NEVER_BINDING_PATHS, PATHS, TIERS, Extent, TensorState, is_tensor
+from ncu_roofline.vocabulary import (
+    CORE_TIERS,
+    NEVER_BINDING_PATHS,
+    PATHS,
+    TIERS,
+    Extent,
+    TensorState,
+    is_tensor,
+)
 
 
 def counter_not_collected(view: View) -> Iterator[Evidence]:
@@ -142,7 +150,10 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
         rows = view.labels("map") == metric_map.id
         hit = np.zeros(view.size, np.bool_)
         names = []
-        for prefix, name in [*(("traffic", tier) for tier in CORE_TIERS), *(("work", path) for path in PATHS)]:
+        for prefix, name in [
+            *(("traffic", tier) for tier in CORE_TIERS),
+            *(("work", path) for path in PATHS),
+        ]:
             amount = "bytes" if prefix == "traffic" else "count"
             works = (view.floats(f"{prefix}.{name}.{amount}") > 0) | (view.floats(f"{prefix}.{name}.rate") > 0)
             lacks = rows & works & np.isnan(view.floats(f"{prefix}.{name}.peak"))
@@ -185,9 +196,7 @@ def _all_tensor_paths_counted(view: View) -> BoolArray:
     return counted
 
 
-def _by_map(
-    view: View, hit: BoolArray, what: str, wanted: Collection[str] | None = None
-) -> Iterator[Evidence]:
+def _by_map(view: View, hit: BoolArray, what: str, wanted: Collection[str] | None = None) -> Iterator[Evidence]:
     """One evidence per architecture, with the command that collects what would tell."""
     for metric_map in view.maps:
         rows = hit & (view.labels("map") == metric_map.id)

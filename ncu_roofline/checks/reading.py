@@ -110,7 +110,12 @@ def european_numbers(view: View) -> Iterator[Evidence]:
 def _lines(facts: InputFacts, kind: str, count: int) -> str:
     known = facts.skipped.lines.get(kind, ())
     where = ", ".join(map(str, known[:_SHOWN])) + (", ..." if count > min(len(known), _SHOWN) else "")
-    noun = {"preface": "line", "foreign": "foreign line", "damaged": "damaged row", "header": "repeated header"}
+    noun = {
+        "preface": "line",
+        "foreign": "foreign line",
+        "damaged": "damaged row",
+        "header": "repeated header",
+    }
     plural = "s" if count != 1 else ""
     if kind == "preface":
         return f"{count} line{plural} before the table"

@@ -76,7 +76,13 @@ def analyze(
 
         color = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
         text = render_table(
-            analysis, width=terminal_width(), color=color, per_launch=per_launch, top=top, sort=sort, quiet=quiet
+            analysis,
+            width=terminal_width(),
+            color=color,
+            per_launch=per_launch,
+            top=top,
+            sort=sort,
+            quiet=quiet,
         )
     write(text, output, inputs)
     for name, launches in unmet.items():
@@ -96,7 +102,9 @@ def _select(analysis: Analysis, kernel: str | None, launch: str | None) -> Analy
             pattern = re.compile(kernel)
         except re.error as error:
             raise UsageError("--kernel", kernel, f"is not a regular expression: {error}") from error
-        keep &= analysis.launches["kernel"].fillna("").str.contains(pattern).to_numpy(dtype=bool)
+        names = analysis.launches["kernel"]
+        matching = [name for name in names.dropna().unique() if pattern.search(name)]
+        keep &= names.isin(matching).to_numpy()
     if launch is not None:
         keep &= analysis.launches["launch"].isin(_positions(launch)).to_numpy()
     if not keep.any():

@@ -21,6 +21,7 @@ def write(text: str, output: str | None, inputs: Sequence[str]) -> None:
 
     Raises:
         UsageError: if the file is an input or cannot be written.
+
     """
     if output is None:
         click.echo(text, nl=not text.endswith("\n"), color=True)
@@ -33,8 +34,8 @@ def write(text: str, output: str | None, inputs: Sequence[str]) -> None:
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(text if text.endswith("\n") else text + "\n")
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, target)
+            Path(temporary).chmod(0o666 & ~_umask())
+            Path(temporary).replace(target)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise

@@ -82,12 +82,10 @@ def read_document(path: Path) -> Document:
     if "sources" in top and not document.sources:
         file.report("$.sources", "a map needs at least one source")
     document.paths = {
-        name: _path(file, name, entry)
-        for name, entry in _mapping(file, "$.paths", top.get("paths", {})).items()
+        name: _path(file, name, entry) for name, entry in _mapping(file, "$.paths", top.get("paths", {})).items()
     }
     document.tiers = {
-        name: _tier(file, name, entry)
-        for name, entry in _mapping(file, "$.tiers", top.get("tiers", {})).items()
+        name: _tier(file, name, entry) for name, entry in _mapping(file, "$.tiers", top.get("tiers", {})).items()
     }
     return document
 
@@ -118,9 +116,7 @@ def _path_alternative(file: YamlFile, where: str, entry: Any) -> Alternative:
     if not isinstance(parts, list) or not parts:
         file.report(f"{where}.parts", "needs a list of at least one part")
         parts = []
-    built = tuple(
-        _part(file, f"{where}.parts[{position}]", part, amount="work") for position, part in enumerate(parts)
-    )
+    built = tuple(_part(file, f"{where}.parts[{position}]", part, amount="work") for position, part in enumerate(parts))
     counted = [counter for part in built for counter in part.work]
     for counter in sorted({name for name in counted if counted.count(name) > 1}):
         file.report(where, f"{counter} is in two parts: parts must not overlap")
@@ -139,9 +135,7 @@ def _tier(file: YamlFile, name: str, entry: Any) -> tuple[Measure, ...] | None:
     if not isinstance(measures, list) or not measures:
         file.report(f"{where}.measures", "needs a list of at least one measure")
         return ()
-    return tuple(
-        _measure(file, f"{where}.measures[{position}]", measure) for position, measure in enumerate(measures)
-    )
+    return tuple(_measure(file, f"{where}.measures[{position}]", measure) for position, measure in enumerate(measures))
 
 
 def _measure(file: YamlFile, where: str, entry: Any) -> Measure:
@@ -233,8 +227,7 @@ def _weights(file: YamlFile, where: str, entry: Any) -> dict[str, int]:
 
 def _counters(file: YamlFile, where: str, entry: Any) -> tuple[str, ...]:
     return tuple(
-        _counter(file, f"{where}[{position}]", name)
-        for position, name in enumerate(_texts(file, where, entry))
+        _counter(file, f"{where}[{position}]", name) for position, name in enumerate(_texts(file, where, entry))
     )
 
 

@@ -44,6 +44,7 @@ def load_library(directory: Path | None = None) -> MapLibrary:
 
     Raises:
         DataFileError: with all problems of all files at once.
+
     """
     return _load_library(directory or metric_map_directory())
 
@@ -67,6 +68,7 @@ def load_map(path: Path) -> MetricMap:
 
     Raises:
         DataFileError: with all problems of the file at once.
+
     """
     document = read_document(path)
     candidates = [
@@ -169,9 +171,7 @@ def _without(entries: Mapping[str, _Entry], child: Mapping[str, object]) -> Mapp
 
 
 def _drop_absent_paths(paths: Mapping[str, PathMap], absent: frozenset[str]) -> dict[str, PathMap]:
-    kept = {
-        name: replace(path, alternatives=_present(path.alternatives, absent)) for name, path in paths.items()
-    }
+    kept = {name: replace(path, alternatives=_present(path.alternatives, absent)) for name, path in paths.items()}
     return {name: kept[name] for name in PATHS if name in kept and kept[name].alternatives}
 
 
@@ -186,6 +186,4 @@ def _drop_absent_measures(tiers: Mapping[str, TierMap], absent: frozenset[str]) 
 
 
 def _present(alternatives: Iterable[Alternative], absent: frozenset[str]) -> tuple[Alternative, ...]:
-    return tuple(
-        alternative for alternative in alternatives if not absent.intersection(alternative.counters())
-    )
+    return tuple(alternative for alternative in alternatives if not absent.intersection(alternative.counters()))

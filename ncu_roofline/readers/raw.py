@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set as AbstractSet
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.readers.lines import Header, split_record
-from ncu_roofline.readers.report import CELL_SCHEMA
 
 FORM: Final = "csv-raw"
 
@@ -43,9 +43,7 @@ def cells(
 ) -> pl.DataFrame:
     """Cells of the metric columns (schema ``CELL_SCHEMA``); the section of a raw page is empty."""
     metrics = [name for name in frame.columns if name.startswith(_PREFIX)]
-    table = frame.select(metrics).with_columns(
-        pl.Series("launch", launches), pl.Series("line", lines, dtype=pl.Int64)
-    )
+    table = frame.select(metrics).with_columns(pl.Series("launch", launches), pl.Series("line", lines, dtype=pl.Int64))
     long = table.unpivot(on=metrics, index=["launch", "line"], variable_name="metric", value_name="text")
     unit = {name: unit_of.get(name.removeprefix(_PREFIX), "") for name in metrics}
     return long.select(

@@ -24,6 +24,7 @@ def read_report(path: str, *, names: AbstractSet[str] | None = None) -> RawRepor
 
     Raises:
         InputError: if no launch can be read.
+
     """
     content = _content(path)
     reject_binary(path, content[:4096])

@@ -33,6 +33,7 @@ def reject_binary(path: str, head: bytes) -> None:
 
     Raises:
         InputError: for a binary report, a database, an archive, or an empty input.
+
     """
     if not head.strip(b"\0 \r\n\t"):
         raise InputError(path, "the file is empty", "Export a report with `ncu --csv --page raw`.")
@@ -43,9 +44,7 @@ def reject_binary(path: str, head: bytes) -> None:
             f"Convert it: ncu --import {path} --csv --page raw > report.csv",
         )
     if head.startswith(b"version https://git-lfs"):
-        raise InputError(
-            path, "this is a Git LFS pointer, not a report", "Fetch the file itself with `git lfs pull`."
-        )
+        raise InputError(path, "this is a Git LFS pointer, not a report", "Fetch the file itself with `git lfs pull`.")
     if head.startswith(b"SQLite format 3"):
         raise InputError(
             path,

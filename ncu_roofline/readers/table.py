@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set as AbstractSet
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,7 +49,12 @@ class _Launches:
     identities: list[dict[str, str | int | None]] = field(default_factory=list)
 
     def number(
-        self, header: Header, run: int, block: Block, processes: npt.NDArray[np.int64], ids: npt.NDArray[np.int64]
+        self,
+        header: Header,
+        run: int,
+        block: Block,
+        processes: npt.NDArray[np.int64],
+        ids: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.int32]:
         """Launch position of every record; the identity of a new launch is read from its first record."""
         changed = np.flatnonzero((np.diff(ids, prepend=ids[0]) != 0) | (np.diff(processes, prepend=processes[0]) != 0))
@@ -70,6 +76,7 @@ def read_tables(path: str, sha256: str, text: Text, names: AbstractSet[str] | No
 
     Raises:
         InputError: if there is no table, no launch, or a table of a form that is not read.
+
     """
     log = LineLog()
     header = find_header(text, 0, 1, log)
@@ -83,7 +90,10 @@ def read_tables(path: str, sha256: str, text: Text, names: AbstractSet[str] | No
         form = _form(path, header)
         if form != _form(path, first):
             raise InputError(
-                path, "tables of two forms are in one file", "Keep each page in a file of its own.", header.line
+                path,
+                "tables of two forms are in one file",
+                "Keep each page in a file of its own.",
+                header.line,
             )
         units, start, line = _units_row(form, text, header)
         next_header: Header | None = None
@@ -125,9 +135,7 @@ def _form(path: str, header: Header) -> str:
         )
     if "Metric Name" not in header.columns and "ID" in header.columns:
         return raw.FORM
-    raise InputError(
-        path, "the table header has 'Kernel Name' but no 'ID' and metric columns", line=header.line
-    )
+    raise InputError(path, "the table header has 'Kernel Name' but no 'ID' and metric columns", line=header.line)
 
 
 def _units_row(form: str, text: Text, header: Header) -> tuple[dict[str, str], int, int]:
@@ -153,9 +161,7 @@ def _parsed(
         block = _whole_records(block, log)
         frame = _parse(header, block, columns)
     if frame is None:
-        raise InputError(
-            path, "these lines cannot be split into rows", "Export the report again.", int(block.lines[0])
-        )
+        raise InputError(path, "these lines cannot be split into rows", "Export the report again.", int(block.lines[0]))
     if not frame.height:
         return
     id_is_number = frame["ncu_id"].cast(pl.Int64, strict=False).is_not_null().to_numpy()
@@ -183,9 +189,7 @@ def _parse(header: Header, block: Block, columns: dict[str, int]) -> pl.DataFram
     wanted = columns | {"overflow": width}
     positions = [f"c{position}" for position in dict.fromkeys(wanted.values())]
     try:
-        frame = pl.read_csv(
-            prefix + block.data, columns=positions, infer_schema=False
-        )
+        frame = pl.read_csv(prefix + block.data, columns=positions, infer_schema=False)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError):
         return None
     if frame.height != len(block.starts):
@@ -214,8 +218,7 @@ def _identities(header: Header, block: Block, positions: list[int]) -> list[dict
     for position in positions:
         cells = split_record(block.record(position)) or []
         identity: dict[str, str | int | None] = {
-            name: cells[index] if index is not None and index < len(cells) else None
-            for name, index in indices.items()
+            name: cells[index] if index is not None and index < len(cells) else None for name, index in indices.items()
         }
         identity["line"] = int(block.lines[position])
         identities.append(identity)

@@ -97,8 +97,7 @@ def _launches(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
         if name.startswith("ceilings.") and name.endswith(".value")
     ]
     nested = {
-        group: [name for name in table.columns if name.startswith(f"{group}.")]
-        for group in ("clocks", "utilization")
+        group: [name for name in table.columns if name.startswith(f"{group}.")] for group in ("clocks", "utilization")
     }
     for row in range(len(table)):
         value = _Row(columns, row)
@@ -117,9 +116,7 @@ def _launches(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
             "utilization": _nested(value, nested["utilization"]),
             "work": {path: _work(value, path) for path in PATHS if value.any(f"work.{path}.extent")},
             "traffic": {
-                tier: _traffic(value, tier, measures[tier])
-                for tier in TIERS
-                if value.any(f"traffic.{tier}.extent")
+                tier: _traffic(value, tier, measures[tier]) for tier in TIERS if value.any(f"traffic.{tier}.extent")
             },
             "bound": {
                 key: value.any(f"bound.{key}") for key in ("by", "pipe", "time", "fraction", "headroom", "complete")

@@ -105,13 +105,11 @@ def _heading(analysis: Analysis) -> list[str]:
     return lines
 
 
-def _print_table(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
+def _print_table(console: Console, rows: Sequence[Mapping[Any, Any]]) -> None:
     """The table with the columns that have something to say, the least important left out if it is narrow."""
     speaking = [column for column in _columns(rows) if any(column.cell(row) != UNKNOWN for row in rows)]
     cells = {id(column): [column.cell(row) for row in rows] for column in speaking}
-    widths = {
-        id(column): 2 + max(len(column.title), *map(len, cells[id(column)])) for column in speaking
-    }
+    widths = {id(column): 2 + max(len(column.title), *map(len, cells[id(column)])) for column in speaking}
     room = console.width - _KERNEL_WIDTH
     kept: set[int] = set()
     for column in sorted(speaking, key=lambda column: column.drop):
@@ -149,8 +147,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
         _Column("work", _work, drop=2, left=True),
     ]
     columns += [
-        _Column(tier.upper(), _rate_cell(tier), drop)
-        for tier, drop in zip(tiers, (3, 8, 9, 9, 9, 9), strict=False)
+        _Column(tier.upper(), _rate_cell(tier), drop) for tier, drop in zip(tiers, (3, 8, 9, 9, 9, 9), strict=False)
     ]
     if not any(row["bound.by"] for row in rows):
         columns += _utilization_columns(rows)
@@ -251,6 +248,9 @@ def _count(number: int, noun: str) -> str:
 def _print_finding(console: Console, finding: Finding) -> None:
     launches = f" [launch {_positions(finding.launches)}]" if finding.launches else ""
     head = Text(finding.severity.label, style=_STYLES[finding.severity])
-    console.print(head.append(f" {finding.code} {finding.name}{launches}: {finding.message}", style="default"), soft_wrap=True)
+    console.print(
+        head.append(f" {finding.code} {finding.name}{launches}: {finding.message}", style="default"),
+        soft_wrap=True,
+    )
     if finding.help:
         console.print(Text(f"  {finding.help}"), soft_wrap=True)

@@ -1,0 +1,212 @@
+"""The program as a user runs it: exit codes, streams, options, files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ncu_roofline.cli import main
+from tests.conftest import Write
+from tests.support import ROOT, details, launch
+from tests.test_findings import CLEAN
+
+A100 = str(ROOT / "sample_reports" / "a100_raw.csv")
+OTHER = ROOT / "sample_reports" / "other"
+
+
+def run(*arguments: str, width: int = 200) -> Result:
+    return CliRunner(env={"COLUMNS": str(width)}).invoke(main, list(arguments))
+
+
+def program(*arguments: str, **options: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"COLUMNS": "120"} | options
+    return subprocess.run(
+        [sys.executable, "-m", "ncu_roofline", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+
+
+def test_clean_report_exits_with_0() -> None:
+    result = run("analyze", A100)
+    assert result.exit_code == 0
+    assert "tensor.fp16.acc32" in result.stdout
+
+
+def test_error_finding_exits_with_1_and_still_prints(write: Write) -> None:
+    result = run("analyze", write(details(*launch(CLEAN | {"DB": "99,000,000 byte"}))))
+    assert result.exit_code == 1
+    assert "above-ceiling" in result.stdout
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("never", 0), ("error", 0), ("warning", 1), ("note", 1)])
+def test_fail_on_sets_the_severity_that_fails(write: Write, threshold: str, code: int) -> None:
+    path = write(details(*launch(CLEAN), cc="13.7"))
+    assert run("analyze", path, "--fail-on", threshold).exit_code == code
+
+
+@pytest.mark.parametrize("name", ["session.csv", "permission_error.log", "header_only.csv", "text_output.txt"])
+@pytest.mark.parametrize("format_", ["table", "json"])
+def test_input_without_launches_exits_with_2_and_prints_nothing(name: str, format_: str) -> None:
+    result = run("analyze", str(OTHER / name), "--format", format_)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {OTHER / name}")
+    assert "Traceback" not in result.stderr
+
+
+def test_missing_file_and_folder_are_named(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.csv", tmp_path):
+        result = run("analyze", str(path))
+        assert result.exit_code == 2
+        assert str(path) in result.stderr
+
+
+def test_empty_file_is_refused(write: Write) -> None:
+    result = run("analyze", write(""))
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_permission_error_names_its_usual_cause() -> None:
+    assert "administrator" in run("analyze", str(OTHER / "permission_error.log")).stderr
+
+
+def test_header_without_rows_says_that_there_are_no_launches() -> None:
+    assert "no launches" in run("analyze", str(OTHER / "header_only.csv")).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--format", "xml"],
+        ["--kernel", "("],
+        ["--kernel", "no such kernel"],
+        ["--launch", "x"],
+        ["--launch", "99"],
+        ["--top", "0"],
+        ["--cc", "nine"],
+        ["--map", "/nowhere.yaml"],
+        ["--require", "fp99"],
+        ["--locale", "martian"],
+        ["--no-such-option"],
+    ],
+)
+def test_wrong_option_exits_with_2_and_prints_nothing_on_stdout(arguments: list[str]) -> None:
+    result = run("analyze", A100, *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_kernel_filter_selects_by_regular_expression() -> None:
+    launches = json.loads(run("analyze", A100, "--format", "json", "--kernel", "^(triad|hash)").stdout)["launches"]
+    assert [launch["launch"] for launch in launches] == [0, 4]
+
+
+def test_launch_filter_takes_numbers_and_ranges() -> None:
+    launches = json.loads(run("analyze", A100, "--format", "json", "--launch", "0,2-3").stdout)["launches"]
+    assert [launch["launch"] for launch in launches] == [0, 2, 3]
+
+
+def test_share_refers_to_all_launches_of_the_device_also_after_a_filter() -> None:
+    group = json.loads(run("analyze", A100, "--format", "json", "--launch", "0").stdout)["groups"][0]
+    assert group["share"] == pytest.approx(1.1 / 3.96)
+
+
+def test_required_quantity_that_is_missing_exits_with_1_and_says_so(write: Write) -> None:
+    path = write(details("0|k|DB||(!) n/a", "0|k|T|ns|1,000"))
+    result = run("analyze", path, "--require", "dram")
+    assert result.exit_code == 1
+    assert "required dram" in result.stderr
+
+
+def test_required_quantity_that_is_there_changes_nothing() -> None:
+    assert run("analyze", A100, "--require", "dram,l2,fp32").exit_code == 0
+
+
+def test_output_file_gets_what_would_be_printed(tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    result = run("analyze", A100, "--format", "json", "-o", str(target))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert json.loads(target.read_text())["schema"] == "ncu-roofline/analysis/1"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_input_is_never_overwritten(write: Write) -> None:
+    path = write(details(*launch(CLEAN)))
+    before = Path(path).read_bytes()
+    result = run("analyze", path, "-o", path)
+    assert result.exit_code == 2
+    assert Path(path).read_bytes() == before
+
+
+def test_failed_analysis_writes_no_output_file(tmp_path: Path) -> None:
+    result = run("analyze", str(OTHER / "header_only.csv"), "-o", str(tmp_path / "out.txt"))
+    assert result.exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_output_into_a_missing_folder_is_refused(tmp_path: Path) -> None:
+    result = run("analyze", A100, "-o", str(tmp_path / "no" / "out.txt"))
+    assert result.exit_code == 2
+    assert "cannot be written" in result.stderr
+
+
+def test_standard_input_is_read() -> None:
+    result = CliRunner(env={"COLUMNS": "120"}).invoke(main, ["analyze", "-"], input=Path(A100).read_bytes())
+    assert result.exit_code == 0
+    assert "triad" in result.stdout
+
+
+def test_several_reports_are_one_analysis() -> None:
+    both = json.loads(
+        run("analyze", A100, str(ROOT / "sample_reports" / "h100_gemm_metrics.csv"), "--format", "json").stdout
+    )
+    assert [launch["launch"] for launch in both["launches"]] == list(range(7))
+    assert {launch["map"] for launch in both["launches"]} == {"sm_80", "sm_90"}
+
+
+def test_version_and_module_form_are_the_same_program() -> None:
+    result = program("--version")
+    assert result.returncode == 0
+    assert result.stdout.startswith("ncu-roofline ")
+
+
+def test_piped_output_has_no_colours() -> None:
+    assert "\x1b" not in program("analyze", A100).stdout
+
+
+def test_help_imports_no_heavy_package() -> None:
+    code = (
+        "import sys\nfrom ncu_roofline.cli import main\n"
+        "main(['analyze', '--help'], standalone_mode=False)\n"
+        "print(sorted({'pandas', 'numpy', 'polars', 'plotly', 'rich', 'yaml'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_importing_the_package_imports_no_heavy_package() -> None:
+    code = "import sys, ncu_roofline\nprint(sorted({'pandas', 'numpy', 'polars', 'plotly'} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_analyze_does_not_import_plotly() -> None:
+    code = f"import sys, ncu_roofline as nr\nnr.analyze({A100!r})\nprint('plotly' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
+
+
+def test_every_option_of_analyze_is_explained_in_its_help() -> None:
+    text = run("analyze", "--help").stdout
+    for option in ("--format", "--output", "--kernel", "--launch", "--per-launch", "--top", "--sort", "--cc", "--map",
+                   "--locale", "--require", "--fail-on", "--quiet"):  # fmt: skip
+        assert option in text

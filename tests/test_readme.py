@@ -1,0 +1,58 @@
+"""Every command of the README runs, and prints what the README shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```(?:sh|console)\n(.*?)```", README, re.DOTALL)
+COMMANDS = [line.removeprefix("$ ") for block in BLOCKS for line in block.splitlines() if "ncu-roofline" in line]
+RUNNABLE = [command for command in COMMANDS if command.startswith("ncu-roofline ")]
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-m", "ncu_roofline", *shlex.split(command)[1:]]
+    environment = os.environ | {"COLUMNS": "100"}
+    return subprocess.run(program, cwd=folder, capture_output=True, text=True, env=environment, check=False)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder in which the sample reports lie where the README expects them."""
+    (tmp_path / "sample_reports").symlink_to(ROOT / "sample_reports")
+    (tmp_path / "report.csv").symlink_to(ROOT / "sample_reports" / "a100_default_set.csv")
+    return tmp_path
+
+
+def test_readme_has_commands_to_run() -> None:
+    assert len(RUNNABLE) >= 5
+
+
+@pytest.mark.parametrize("command", RUNNABLE)
+def test_command_of_the_readme_runs(checkout: Path, command: str) -> None:
+    result = run(command, checkout)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout or "-o " in command
+
+
+def test_table_in_the_readme_is_the_one_that_is_printed(checkout: Path) -> None:
+    block = next(block for block in BLOCKS if block.startswith("$ ncu-roofline analyze sample_reports/a100_raw.csv\n"))
+    command, _, shown = block.partition("\n")
+    printed = run(command.removeprefix("$ "), checkout).stdout
+    assert [line.rstrip() for line in printed.splitlines()] == [line.rstrip() for line in shown.splitlines()]
+
+
+def test_one_line_sets_up_and_runs_the_main_job_and_one_runs_the_tests() -> None:
+    lines = [line for block in BLOCKS for line in block.splitlines() if line.startswith("python3 -m venv")]
+    assert len(lines) == 2
+    assert "ncu-roofline analyze sample_reports/a100_raw.csv" in lines[0]
+    assert lines[1].endswith("-m pytest")

@@ -1,0 +1,153 @@
+"""The house rules that a machine can check: layers, style, types, documentation of dependencies."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+PACKAGE = ROOT / "ncu_roofline"
+
+# Room -> rooms it may import. A room that is not listed may be imported by nobody.
+LAYERS: dict[str, set[str]] = {
+    "errors": set(),
+    "vocabulary": set(),
+    "version": set(),
+    "units": set(),
+    "arrays": set(),
+    "data_files": set(),
+    "strict_yaml": {"errors"},
+    "labels": {"errors", "data_files", "strict_yaml"},
+    "readers": {"errors"},
+    "normalise": {"errors", "labels", "readers", "units"},
+    "counters": {"arrays"},
+    "maps": {"errors", "data_files", "strict_yaml", "vocabulary"},
+    "evaluate": {"arrays", "counters", "maps", "vocabulary"},
+    "ceilings": {"arrays"},
+    "conditions": set(),
+    "roofline": {"arrays"},
+    "model": {"arrays", "ceilings", "evaluate", "maps", "roofline", "vocabulary"},
+    "collect": {"counters", "maps", "vocabulary"},
+    "checks": {"arrays", "collect", "maps", "readers", "vocabulary"},
+    "grouping": {"arrays", "vocabulary"},
+    "analysis": {"checks", "conditions", "grouping", "maps", "vocabulary", "render"},
+    "pipeline": {
+        "analysis", "arrays", "checks", "conditions", "counters", "errors", "evaluate", "labels", "maps", "model",
+        "normalise", "readers",
+    },
+    "render": {"analysis", "checks", "version", "vocabulary"},
+    "cli": {"analysis", "errors", "pipeline", "render", "version", "vocabulary"},
+    "__init__": {"analysis", "errors", "maps", "pipeline", "readers", "version"},
+    "__main__": {"cli"},
+}  # fmt: skip
+
+# Room -> packages it must not import.
+FORBIDDEN = {
+    "errors": {"pandas", "click", "numpy", "polars"},
+    "roofline": {"pandas", "polars", "yaml", "click"},
+    "counters": {"pandas", "polars", "yaml"},
+    "evaluate": {"yaml", "rich", "click"},
+    "maps": {"pandas", "polars", "click"},
+    "checks": {"rich", "plotly", "click"},
+    "render": {"yaml", "polars", "click"},
+}
+
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    part = path.relative_to(PACKAGE).parts[0]
+    return part.removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_module_imports_only_what_its_room_may_know(path: Path) -> None:
+    own = room(path)
+    for name in imports(path):
+        if name.startswith("ncu_roofline."):
+            other = name.split(".")[1]
+            assert other == own or other in LAYERS[own], f"{own} must not know {other}"
+        assert name.split(".")[0] not in FORBIDDEN.get(own, set()), f"{own} must not import {name}"
+
+
+def test_rooms_have_no_circle() -> None:
+    done: set[str] = set()
+    # Renderers are reached from the analysis through one lazy import, which is not a layer.
+    layers = {name: needs - {"render"} if name == "analysis" else needs for name, needs in LAYERS.items()}
+    while len(done) < len(layers):
+        ready = {name for name, needs in layers.items() if name not in done and needs <= done}
+        assert ready, f"circle among {sorted(set(layers) - done)}"
+        done |= ready
+
+
+def test_every_room_of_the_package_is_in_the_table() -> None:
+    assert {room(path) for path in SOURCES} == set(LAYERS)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\.iterrows\(",
+        r"\.itertuples\(",
+        r"inplace=True",
+        r"axis=1\)",
+        r"pivot_table",
+        r"\beval\(",
+        r"\*\*kwargs",
+    ],
+)
+def test_package_has_no_row_loops_and_no_evaluation_of_text(pattern: str) -> None:
+    allowed = {("normalise.py", r"axis=1\)")}
+    hits = [
+        path.name
+        for path in SOURCES
+        if re.search(pattern, re.sub(r"\.(all|any)\(axis=1\)", "", path.read_text()))
+        and (path.name, pattern) not in allowed
+    ]
+    assert hits == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_module_says_what_it_is_responsible_for(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["format", "--check"]], ids=["lint", "format"])
+def test_ruff_passes(arguments: list[str]) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "ruff", *arguments, "."], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_mypy_strict_passes() -> None:
+    result = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_dependency_has_its_reason_in_the_documentation() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    text = (ROOT / "docs" / "dependencies.md").read_text()
+    for dependency in project["dependencies"]:
+        assert f"**{re.split('[<>=~]', dependency)[0]}**" in text
+
+
+def test_json_schema_is_part_of_the_package() -> None:
+    assert (PACKAGE / "schema" / "analysis-1.json").exists()
