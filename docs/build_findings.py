@@ -7,15 +7,17 @@ from pathlib import Path
 
 from ncu_roofline.checks import RULES
 
+_HEAD = """# Findings
+
+A finding says that a number of the table is wrong (`error`), doubtful (`warning`) or that there is something worth
+knowing about it (`note`). A rule whose inputs are absent is listed as skipped, never as passed. This page is made from
+the rules by `docs/build_findings.py`.
+"""
+
 
 def page() -> str:
     """The page of all rules."""
-    parts = [
-        "# Findings\n",
-        "A finding says that a number of the table is wrong (`error`), doubtful (`warning`) or that there is something\n"
-        "worth knowing about it (`note`). A rule whose inputs are absent is listed as skipped, never as passed.\n"
-        "This page is made from the rules by `docs/build_findings.py`.\n",
-    ]
+    parts = [_HEAD]
     for rule in RULES:
         needs = f" Needs: {', '.join(f'`{need}`' for need in rule.needs)}." if rule.needs else ""
         parts.append(
