@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, unknown
 from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.grouping import group_launches
 from ncu_roofline.maps import MetricMap
-from ncu_roofline.vocabulary import FLOP_PATHS, TIERS, Severity
+from ncu_roofline.vocabulary import FLOP_PATHS, TIERS, Extent, Severity
 
-DEVICE_KEY: Final = ("input", "device_ordinal")
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,33 @@ class Input:
 class Analysis:
     """Launches with everything that is known of them, and the findings.
 
-    ``launches`` has one row per launch and the dotted columns of the contract in SI base units; NaN and None
-    are unknown. ``device_time`` is the time of all launches of the input on the same device, to which shares
-    refer also after a selection.
+    ``columns`` has the dotted columns of the contract over the launches, in SI base units; NaN and None are
+    unknown. ``device_time`` is the time of all launches of the input on the same device, to which shares refer
+    also after a selection. ``launches``, ``points`` and ``findings`` are the same as pandas tables, which is
+    loaded only when one of them is asked for.
     """
 
     inputs: tuple[Input, ...]
-    launches: pd.DataFrame
+    columns: Columns
     finding_list: tuple[Finding, ...]
     skipped_rules: tuple[SkippedRule, ...]
     maps: Mapping[str, MetricMap]
 
+    def __len__(self) -> int:
+        return len(self.columns["launch"])
+
+    @property
+    def launches(self) -> pd.DataFrame:
+        """One row per launch."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns)
+
     @property
     def findings(self) -> pd.DataFrame:
         """Findings as a table: code, name, severity, launches, message, help."""
+        import pandas as pd
+
         columns = ["code", "name", "severity", "launches", "message", "help"]
         rows = [(f.code, f.name, f.severity.label, f.launches, f.message, f.help) for f in self.finding_list]
         return pd.DataFrame(rows, columns=columns)
@@ -56,21 +69,22 @@ class Analysis:
     @property
     def points(self) -> pd.DataFrame:
         """Roofline points: one row per launch and tier with intensity, FLOP/s, byte/s and its ceiling."""
-        table = self.launches
+        import pandas as pd
+
         flop_rate = self.flop_rate()
         parts = [
             pd.DataFrame(
                 {
-                    "launch": table["launch"],
+                    "launch": self.columns["launch"],
                     "tier": tier,
-                    "intensity": table[f"traffic.{tier}.intensity"],
+                    "intensity": self.columns[f"traffic.{tier}.intensity"],
                     "flop_per_second": flop_rate,
-                    "bytes_per_second": table[f"traffic.{tier}.rate"],
-                    "peak": table[f"traffic.{tier}.peak"],
+                    "bytes_per_second": self.columns[f"traffic.{tier}.rate"],
+                    "peak": self.columns[f"traffic.{tier}.peak"],
                 }
             )
             for tier in TIERS
-            if f"traffic.{tier}.rate" in table
+            if f"traffic.{tier}.rate" in self.columns
         ]
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
@@ -80,13 +94,15 @@ class Analysis:
 
         return to_json(self)
 
-    def flop_rate(self) -> pd.Series[float]:
+    def flop_rate(self) -> FloatArray:
         """FLOP/s of all floating-point paths whose amount is exact or a lower bound."""
-        total = pd.Series(np.nan, index=self.launches.index)
+        total = unknown(len(self))
         for path in FLOP_PATHS:
-            if f"work.{path}.rate" in self.launches:
-                counts = self.launches[f"work.{path}.extent"].isin(["exact", "at_least"])
-                total = total.add(self.launches[f"work.{path}.rate"].where(counts), fill_value=0.0)
+            if f"work.{path}.rate" in self.columns:
+                extent = self.columns[f"work.{path}.extent"]
+                counts = (extent == Extent.EXACT.label) | (extent == Extent.AT_LEAST.label)
+                rate = self.columns[f"work.{path}.rate"]
+                total = np.where(counts & ~np.isnan(rate), np.nan_to_num(total) + rate, total)
         return total
 
     def worst(self) -> Severity | None:
@@ -97,24 +113,23 @@ class Analysis:
         """Launches without an amount, for each of some tiers and paths that is not known everywhere."""
         lacking = {}
         for name in names:
-            prefix = "traffic" if name in TIERS else "work"
-            column = f"{prefix}.{name}.extent"
-            known = self.launches[column].notna() if column in self.launches else self.launches["launch"].lt(0)
-            if not known.all():
-                lacking[name] = tuple(self.launches["launch"][~known].tolist())
+            extent = self.columns.get(f"{'traffic' if name in TIERS else 'work'}.{name}.extent")
+            gone = np.ones(len(self), np.bool_) if extent is None else np.asarray(extent == None)  # noqa: E711
+            if gone.any():
+                lacking[name] = tuple(self.columns["launch"][gone].tolist())
         return lacking
 
-    def select(self, keep: npt.NDArray[np.bool_]) -> Analysis:
+    def select(self, keep: BoolArray) -> Analysis:
         """Only the launches of a mask; findings keep those of their launches, shares refer to all launches."""
-        kept = self.launches[keep]
-        numbers = frozenset(kept["launch"])
+        columns = {name: column[keep] for name, column in self.columns.items()}
+        numbers = frozenset(columns["launch"].tolist())
         findings = [
             replace(finding, launches=tuple(n for n in finding.launches if n in numbers))
             for finding in self.finding_list
             if not finding.launches or numbers.intersection(finding.launches)
         ]
-        return replace(self, launches=kept, finding_list=tuple(findings))
+        return replace(self, columns=columns, finding_list=tuple(findings))
 
-    def groups(self, *, per_launch: bool = False) -> pd.DataFrame:
+    def groups(self, *, per_launch: bool = False) -> Columns:
         """Launches of one input, device, kernel, grid and block taken together (see ``grouping``)."""
-        return group_launches(self.launches, per_launch=per_launch)
+        return group_launches(self.columns, per_launch=per_launch)

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+ObjectArray = npt.NDArray[np.object_]
+Columns = dict[str, npt.NDArray[Any]]
+"""A table: columns of one length by name; NaN and None are not known."""
+
+
+def objects(values: Iterable[object]) -> ObjectArray:
+    """A column of Python objects (texts, tuples), None where not known."""
+    items = list(values)
+    column = np.empty(len(items), dtype=object)
+    column[:] = items
+    return column
+
+
+def nothing(size: int) -> ObjectArray:
+    """A column of objects in which nothing is known."""
+    return np.full(size, None, dtype=object)
 
 
 def unknown(size: int) -> FloatArray:
@@ -40,3 +57,9 @@ def sum_known(columns: Sequence[FloatArray]) -> FloatArray:
     total = np.nansum(stacked, axis=0)
     total[np.isnan(stacked).all(axis=0)] = np.nan
     return np.asarray(total, np.float64)
+
+
+def rows(columns: Columns) -> list[dict[str, Any]]:
+    """A small table as one dictionary of Python values per row, for renderers."""
+    lists = [column.tolist() for column in columns.values()]
+    return [dict(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]

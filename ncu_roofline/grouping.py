@@ -5,19 +5,28 @@ Works on the dotted columns of the roofline table.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from ncu_roofline.arrays import FloatArray, ratio
-from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, nothing, objects, ratio, unknown
+from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent
 
 GROUP_KEY: Final = ("input", "device_ordinal", "cc", "kernel", "grid", "block")
+DEVICE_KEY: Final = ("input", "device_ordinal")
+
+Codes = npt.NDArray[np.intp]
 
 
-def group_launches(launches: pd.DataFrame, *, per_launch: bool = False) -> pd.DataFrame:
+def device_time(columns: Columns) -> FloatArray:
+    """Time of all launches on the device of each launch, in seconds; not known where none has a time."""
+    codes, size = _codes(columns, DEVICE_KEY)
+    return _sum(columns["time"], codes, size)[codes]
+
+
+def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     """Groups of one input, device, CC, kernel, grid and block, longest first, those without a time last.
 
     ``per_launch`` makes every launch a group of its own.
@@ -25,54 +34,63 @@ def group_launches(launches: pd.DataFrame, *, per_launch: bool = False) -> pd.Da
     Columns: the key; ``launches`` (positions); ``time``; ``share`` of the time on its device; ``bound.by``
     (what binds most of the time), ``bound.time``, ``bound.fraction``, ``bound.headroom``,
     ``bound.complete``; ``leading.path``, ``leading.rate``, ``leading.share`` of the path that comes nearest
-    to its ceiling; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``; ``utilization.<name>.low`` and ``.high``.
+    to its ceiling; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``; ``utilization.<name>.low`` and
+    ``.high``.
     """
-    codes: npt.NDArray[np.intp] = np.arange(len(launches), dtype=np.intp)
-    if not per_launch:
-        numbers = launches.groupby(list(GROUP_KEY), dropna=False, sort=False).ngroup()
-        codes = np.asarray(numbers.to_numpy(), np.intp)
-    size = int(codes.max(initial=-1)) + 1
-    grouped = launches.groupby(codes, sort=False)
-    first = grouped.head(1)
-    time = _sum(launches, "time", codes, size)
-    result = first[list(GROUP_KEY)].reset_index(drop=True)
-    result["launches"] = pd.Series(list(grouped["launch"].agg(tuple)), dtype=object)
+    codes, size = _codes(columns, ("launch",) if per_launch else GROUP_KEY)
+    order = np.argsort(codes, kind="stable")
+    begins = np.searchsorted(codes[order], np.arange(size))
+    first = order[begins]
+    time = _sum(columns["time"], codes, size)
+    result: Columns = {name: columns[name][first] for name in GROUP_KEY}
+    result["launches"] = objects(tuple(part.tolist()) for part in np.split(columns["launch"][order], begins[1:]))
     result["time"] = time
-    result["share"] = ratio(time, first["device_time"].to_numpy(dtype=float))
-    _add_bound(result, launches, codes, size)
-    _add_leading_path(result, launches, codes, size)
+    result["share"] = ratio(time, columns["device_time"][first])
+    result |= _bound(columns, codes, size)
+    result |= _leading_path(columns, codes, size)
     for tier in TIERS:
-        if f"traffic.{tier}.rate" in launches:
-            rate, share = _rate_and_share(launches, f"traffic.{tier}", "bytes", codes, size)
+        if f"traffic.{tier}.rate" in columns:
+            rate, share = _rate_and_share(columns, f"traffic.{tier}", "bytes", codes, size)
             result[f"{tier}.rate"], result[f"{tier}.share"] = rate, share
-            bytes_moved = launches[f"traffic.{tier}.bytes"].to_numpy(dtype=float)
-            result[f"{tier}.bytes"] = _whole_sum(bytes_moved, codes, size)
-    for name in [column for column in launches.columns if column.startswith("utilization.")]:
-        result[f"{name}.low"] = grouped[name].min().to_numpy()
-        result[f"{name}.high"] = grouped[name].max().to_numpy()
-    order = np.argsort(-np.nan_to_num(time, nan=-np.inf), kind="stable")
-    return result.iloc[order].reset_index(drop=True)
+            result[f"{tier}.bytes"] = _whole_sum(columns[f"traffic.{tier}.bytes"], codes, size)
+    for name in [column for column in columns if column.startswith("utilization.")]:
+        result[f"{name}.low"] = np.fmin.reduceat(columns[name][order], begins)
+        result[f"{name}.high"] = np.fmax.reduceat(columns[name][order], begins)
+    longest_first = np.argsort(-np.nan_to_num(time, nan=-np.inf), kind="stable")
+    return {name: column[longest_first] for name, column in result.items()}
 
 
-def _add_bound(result: pd.DataFrame, launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: int) -> None:
-    both = launches["bound.time"].notna() & launches["time"].notna()
-    measured = _sum(launches.where(both), "time", codes, size)
-    bound = _sum(launches.where(both), "bound.time", codes, size)
-    highest = launches["bound.fraction"].groupby(codes, sort=False).max().to_numpy(dtype=float)
-    result["bound.by"] = _leading_bound(launches, codes, size)
-    result["bound.time"] = _sum(launches, "bound.time", codes, size)
-    result["bound.fraction"] = np.where(np.isnan(measured), highest, ratio(bound, measured))
-    result["bound.headroom"] = measured - bound
-    result["bound.complete"] = launches["bound.complete"].groupby(codes, sort=False).all().to_numpy()
+def _codes(columns: Columns, key: Sequence[str]) -> tuple[Codes, int]:
+    """Number of the group of each launch, groups in order of first appearance, and how many there are."""
+    numbers: dict[tuple[object, ...], int] = {}
+    values = zip(*(columns[name].tolist() for name in key), strict=True)
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp)
+    return codes, len(numbers)
 
 
-def _leading_bound(launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: int) -> npt.NDArray[np.object_]:
+def _bound(columns: Columns, codes: Codes, size: int) -> Columns:
+    both = ~np.isnan(columns["bound.time"]) & ~np.isnan(columns["time"])
+    measured = _sum(np.where(both, columns["time"], np.nan), codes, size)
+    bound = _sum(np.where(both, columns["bound.time"], np.nan), codes, size)
+    # With rates only the launch nearest to its ceiling stands for the group.
+    highest = unknown(size)
+    np.fmax.at(highest, codes, columns["bound.fraction"])
+    incomplete = np.bincount(codes, ~columns["bound.complete"], minlength=size)
+    return {
+        "bound.by": _leading_bound(columns, codes, size),
+        "bound.time": _sum(columns["bound.time"], codes, size),
+        "bound.fraction": np.where(np.isnan(measured), highest, ratio(bound, measured)),
+        "bound.headroom": measured - bound,
+        "bound.complete": incomplete == 0,
+    }
+
+
+def _leading_bound(columns: Columns, codes: Codes, size: int) -> ObjectArray:
     """What binds most of the bound time of each group; None where nothing can be said."""
-    weight = launches["bound.time"].fillna(launches["bound.fraction"]).to_numpy(dtype=float)
-    by = launches["bound.by"].to_numpy(dtype=object)
-    best = np.zeros(size)
-    leading = np.full(size, None, dtype=object)
-    for name in dict.fromkeys(name for name in by if isinstance(name, str)):
+    weight = np.where(np.isnan(columns["bound.time"]), columns["bound.fraction"], columns["bound.time"])
+    by = columns["bound.by"]
+    best, leading = np.zeros(size), nothing(size)
+    for name in dict.fromkeys(name for name in by if name is not None):
         mine = (by == name) & ~np.isnan(weight)
         amount = np.bincount(codes[mine], weight[mine], minlength=size)
         leading[amount > best] = name
@@ -80,59 +98,50 @@ def _leading_bound(launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: in
     return leading
 
 
-def _add_leading_path(result: pd.DataFrame, launches: pd.DataFrame, codes: npt.NDArray[np.intp], size: int) -> None:
+def _leading_path(columns: Columns, codes: Codes, size: int) -> Columns:
     """The path nearest to its ceiling; without any ceiling, that with the highest rate."""
-    path = np.full(size, None, dtype=object)
-    rate, share = np.full(size, np.nan), np.full(size, np.nan)
+    path, rate, share = nothing(size), unknown(size), unknown(size)
     for name in PATHS:
-        if f"work.{name}.rate" not in launches:
+        if f"work.{name}.rate" not in columns:
             continue
-        counts = launches[f"work.{name}.extent"].isin(["exact", "at_least"])
-        own_rate, own_share = _rate_and_share(launches.where(counts), f"work.{name}", "count", codes, size)
+        extent = columns[f"work.{name}.extent"]
+        counts = (extent == Extent.EXACT.label) | (extent == Extent.AT_LEAST.label)
+        own_rate, own_share = _rate_and_share(columns, f"work.{name}", "count", codes, size, only=counts)
         nearer = (np.nan_to_num(own_share, nan=-1.0) > np.nan_to_num(share, nan=-1.0)) & (own_rate > 0)
         faster = np.isnan(share) & np.isnan(own_share) & (own_rate > np.nan_to_num(rate))
-        if name in NEVER_BINDING_PATHS:
-            nearer, faster = nearer & (path == None), faster & (path == None)  # noqa: E711
         take = nearer | faster
+        if name in NEVER_BINDING_PATHS:
+            take &= path == None  # noqa: E711
         path[take], rate[take], share[take] = name, own_rate[take], own_share[take]
-    result["leading.path"], result["leading.rate"], result["leading.share"] = path, rate, share
+    return {"leading.path": path, "leading.rate": rate, "leading.share": share}
 
 
 def _rate_and_share(
-    launches: pd.DataFrame, prefix: str, amount: str, codes: npt.NDArray[np.intp], size: int
+    columns: Columns, prefix: str, amount: str, codes: Codes, size: int, *, only: BoolArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Amount per second and share of the ceiling of each group: sums over sums.
 
     Without times or amounts only a group of one launch has them.
     """
-    total = launches[f"{prefix}.{amount}"].to_numpy(dtype=float)
-    rate = launches[f"{prefix}.rate"].to_numpy(dtype=float)
-    peak = launches[f"{prefix}.peak"].to_numpy(dtype=float)
-    time = launches["time"].to_numpy(dtype=float)
-    at_ceiling = ratio(total, peak)
+    total, rate, peak = (columns[f"{prefix}.{name}"] for name in (amount, "rate", "peak"))
+    if only is not None:
+        total, rate = np.where(only, total, np.nan), np.where(only, rate, np.nan)
     alone = np.bincount(codes, minlength=size) == 1
-    single_rate = _single(rate, codes, size)
-    single_share = _single(ratio(rate, peak), codes, size)
-    group_time = _whole_sum(time, codes, size)
-    group_rate = ratio(_whole_sum(total, codes, size), group_time)
-    group_share = ratio(_whole_sum(at_ceiling, codes, size), group_time)
+    single_rate, single_share = unknown(size), unknown(size)
+    single_rate[codes], single_share[codes] = rate, ratio(rate, peak)
+    time = _whole_sum(columns["time"], codes, size)
+    group_rate = ratio(_whole_sum(total, codes, size), time)
+    group_share = ratio(_whole_sum(ratio(total, peak), codes, size), time)
     return np.where(alone, single_rate, group_rate), np.where(alone, single_share, group_share)
 
 
-def _single(values: FloatArray, codes: npt.NDArray[np.intp], size: int) -> FloatArray:
-    result = np.full(size, np.nan)
-    result[codes] = values
-    return result
-
-
-def _whole_sum(values: FloatArray, codes: npt.NDArray[np.intp], size: int) -> FloatArray:
+def _whole_sum(values: FloatArray, codes: Codes, size: int) -> FloatArray:
     """Sum per group, not known where one value is not known."""
-    return np.bincount(codes, values, minlength=size).astype(float)
+    return np.bincount(codes, values, minlength=size).astype(np.float64)
 
 
-def _sum(frame: pd.DataFrame, column: str, codes: npt.NDArray[np.intp], size: int) -> FloatArray:
+def _sum(values: FloatArray, codes: Codes, size: int) -> FloatArray:
     """Sum per group of what is known, not known where nothing is."""
-    values: npt.NDArray[Any] = frame[column].to_numpy(dtype=float)
     known = ~np.isnan(values)
     total = np.bincount(codes[known], values[known], minlength=size)
     return np.where(np.bincount(codes[known], minlength=size) > 0, total, np.nan)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, FloatArray, ratio, unknown
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, nothing, ratio, unknown
 from ncu_roofline.ceilings import Ceiling, dram_from_attributes, first_of, from_report
 from ncu_roofline.evaluate import CYCLES_TIME, REPORT_TIME, Amount, Quantities
 from ncu_roofline.maps import MetricMap
@@ -27,8 +27,6 @@ from ncu_roofline.vocabulary import (
     TensorState,
     is_tensor,
 )
-
-Columns = dict[str, npt.NDArray[Any]]
 
 _TIME_SOURCES = {REPORT_TIME: "report", CYCLES_TIME: "cycles"}
 
@@ -115,7 +113,7 @@ def _attribute_ceiling(quantities: Quantities) -> Ceiling:
 
 
 def _no_ceiling(size: int) -> Ceiling:
-    return Ceiling(unknown(size), np.full(size, None, dtype=object), unknown(size))
+    return Ceiling(unknown(size), nothing(size), unknown(size))
 
 
 def _amount_columns(prefix: str, total_name: str, amount: Amount, roof: Ceiling) -> Columns:
@@ -169,34 +167,32 @@ def _missing(columns: Columns, metric_map: MetricMap, size: int) -> Columns:
     """Which tiers and paths of the map were not collected: ``missing.<name>`` columns."""
     names = {tier: f"traffic.{tier}.extent" for tier in CORE_TIERS}
     names |= {path: f"work.{path}.extent" for path in metric_map.paths if path not in NEVER_BINDING_PATHS}
-    nothing = np.full(size, None, dtype=object)
-    return {f"missing.{name}": columns.get(column, nothing) == None for name, column in names.items()}  # noqa: E711
+    return {f"missing.{name}": columns.get(column, nothing(size)) == None for name, column in names.items()}  # noqa: E711
 
 
 def _complete(columns: Columns, metric_map: MetricMap, quantities: Quantities) -> BoolArray:
     """Contract, "Bound": whether nothing that may bind is missing, so that the bound is not only a lower one."""
     size = len(quantities.time)
     exact = Extent.EXACT.label
-    nothing = np.full(size, None, dtype=object)
     rated = np.zeros(size, np.bool_)
     complete = np.ones(size, np.bool_)
     for tier in CORE_TIERS:
         prefix = f"traffic.{tier}"
-        complete &= columns.get(f"{prefix}.extent", nothing) == exact
+        complete &= columns.get(f"{prefix}.extent", nothing(size)) == exact
         complete &= ~np.isnan(columns.get(f"{prefix}.peak", unknown(size)))
         rated |= ~np.isnan(columns.get(f"{prefix}.rate", unknown(size)))
     for path in SCALAR_FLOP_PATHS:
-        complete &= columns.get(f"work.{path}.extent", nothing) == exact
+        complete &= columns.get(f"work.{path}.extent", nothing(size)) == exact
     idle = quantities.tensor_state == TensorState.IDLE
     tensor_paths = [path for path in metric_map.paths if is_tensor(path)]
     counted = np.full(size, metric_map.id != BASE)
     for path in tensor_paths:
-        counted &= columns.get(f"work.{path}.extent", nothing) == exact
+        counted &= columns.get(f"work.{path}.extent", nothing(size)) == exact
     return np.asarray(complete & (idle | counted) & (rated | ~np.isnan(quantities.time)))
 
 
 def _named(codes: npt.NDArray[np.int8], names: Mapping[int, str]) -> npt.NDArray[np.object_]:
-    result = np.full(len(codes), None, dtype=object)
+    result = nothing(len(codes))
     for code, name in names.items():
         result[codes == code] = name
     return result
@@ -205,5 +201,5 @@ def _named(codes: npt.NDArray[np.int8], names: Mapping[int, str]) -> npt.NDArray
 def _blank(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A column like the given one in which nothing is known."""
     if values.dtype == object:
-        return np.full(len(values), None, dtype=object)
+        return nothing(len(values))
     return np.full(len(values), np.nan)

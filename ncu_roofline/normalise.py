@@ -13,16 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 import polars as pl
 
+from ncu_roofline.arrays import Columns, FloatArray
 from ncu_roofline.errors import InputError, UnitError, UsageError
 from ncu_roofline.labels import Labels, Target
 from ncu_roofline.readers import RawReport
 from ncu_roofline.units import COUNT, RATIO, TIME, find_unit
-
-FloatArray = npt.NDArray[np.float64]
 
 LOCALES: Final = ("auto", "c", "european")
 """Number formats: ``c`` groups with commas and has a decimal point, ``european`` the other way round."""
@@ -46,7 +43,7 @@ class Counters:
     are kept as frames for the checks.
     """
 
-    launches: pd.DataFrame
+    launches: Columns
     values: Mapping[str, FloatArray]
     rounding: Mapping[str, FloatArray]
     texts: Mapping[str, tuple[str | None, ...]]
@@ -57,7 +54,7 @@ class Counters:
     locale: str
 
     def __len__(self) -> int:
-        return len(self.launches)
+        return len(self.launches["line"])
 
 
 def normalise(
@@ -94,10 +91,10 @@ def normalise(
     unique, conflicts = _deduplicate(cells)
     return Counters(
         launches=report.launches,
-        values=_columns(unique, "value", len(report.launches)),
-        rounding=_columns(unique, "rounding", len(report.launches)),
+        values=_columns(unique, "value", len(report)),
+        rounding=_columns(unique, "rounding", len(report)),
         texts={
-            str(metric): _texts(part, len(report.launches))
+            str(metric): _texts(part, len(report))
             for (metric,), part in named.partition_by("metric", as_dict=True).items()
         },
         cells=unique,

@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from ncu_roofline.analysis import DEVICE_KEY, Analysis, Input
-from ncu_roofline.arrays import FloatArray
+from ncu_roofline.analysis import Analysis, Input
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, nothing, objects, unknown
 from ncu_roofline.checks import InputFacts, View, run_rules
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.errors import UsageError
 from ncu_roofline.evaluate import evaluate
+from ncu_roofline.grouping import device_time
 from ncu_roofline.labels import load_labels
 from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
-from ncu_roofline.model import Columns, model
+from ncu_roofline.model import model
 from ncu_roofline.normalise import Counters, normalise
 from ncu_roofline.readers import RawReport, Report, read_report
 
@@ -75,10 +75,9 @@ def analyze(
     counters = [normalise(report, labels, used=used, texts=texts, locale=locale) for report in reports]
     launches = _identities(counters, library.maps[BASE], cc)
     columns, maps = _evaluate(launches, _joined(counters), library)
-    table = pd.DataFrame(launches | columns)
-    by_device = table.groupby(list(DEVICE_KEY), dropna=False)["time"]
-    table["device_time"] = by_device.transform("sum", min_count=1)
-    view = View(columns=launches | columns, inputs=_facts(reports, counters), maps=maps)
+    table = launches | columns
+    table["device_time"] = device_time(table)
+    view = View(columns=table, inputs=_facts(reports, counters), maps=maps)
     findings, skipped = run_rules(view)
     return Analysis(
         inputs=tuple(
@@ -86,13 +85,13 @@ def analyze(
                 report.path,
                 report.sha256,
                 report.form,
-                len(report.launches),
+                len(report),
                 report.skipped.total,
                 Conditions(),
             )
             for report in reports
         ),
-        launches=table,
+        columns=table,
         finding_list=findings,
         skipped_rules=skipped,
         maps={metric_map.id: metric_map for metric_map in maps},
@@ -114,65 +113,48 @@ def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:
 
 def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> Columns:
     """Who each launch is; arrays over the launches of all inputs."""
-    frames = [
-        counter.launches.assign(
-            input=position,
-            device=_text(counter, base, "name"),
-            cc=_compute_capability(counter, base, cc),
-        )
-        for position, counter in enumerate(counters)
-    ]
-    frame = pd.concat(frames, ignore_index=True)
-    columns: Columns = {"launch": np.arange(len(frame)), "input": frame["input"].to_numpy()}
-    for name in ("ncu_id", "process", "kernel"):
-        columns[name] = _objects(frame[name])
-    columns["grid"] = _dimensions(frame["grid"])
-    columns["block"] = _dimensions(frame["block"])
-    for name in ("stream", "context", "device", "cc"):
-        columns[name] = _objects(frame[name])
-    columns["device_ordinal"] = np.array(
-        [int(text) if text is not None and text.isdigit() else None for text in _objects(frame["device_ordinal"])],
-        dtype=object,
+    printed = {name: np.concatenate([c.launches[name] for c in counters]) for name in counters[0].launches}
+    texts = {name: objects(text or None for text in column) for name, column in printed.items()}
+    columns: Columns = {
+        "launch": np.arange(len(printed["line"])),
+        "input": np.repeat(np.arange(len(counters)), [len(counter) for counter in counters]),
+    }
+    columns |= {name: texts[name] for name in ("ncu_id", "process", "kernel")}
+    columns |= {name: _dimensions(texts[name]) for name in ("grid", "block")}
+    columns |= {name: texts[name] for name in ("stream", "context")}
+    columns["device"] = np.concatenate([_text(counter, base, "name") for counter in counters])
+    columns["cc"] = np.concatenate([_compute_capability(counter, base, cc) for counter in counters])
+    columns["device_ordinal"] = objects(
+        int(text) if text is not None and text.isdigit() else None for text in texts["device_ordinal"]
     )
-    columns["line"] = frame["line"].to_numpy()
+    columns["line"] = printed["line"].astype(np.int64)
     return columns
 
 
-def _compute_capability(counters: Counters, base: MetricMap, stated: str | None) -> npt.NDArray[np.object_]:
+def _compute_capability(counters: Counters, base: MetricMap, stated: str | None) -> ObjectArray:
     """CC column, else the device attributes, else what the user says."""
-    printed = _objects(counters.launches["cc"])
-    nothing = np.full(len(counters), np.nan)
-    major = counters.values.get(base.attributes["cc_major"], nothing)
-    minor = counters.values.get(base.attributes["cc_minor"], nothing)
-    return np.array(
-        [
-            text if text is not None and _CC.fullmatch(text) else (stated if np.isnan(a) else f"{a:.0f}.{b:.0f}")
-            for text, a, b in zip(printed, major, minor, strict=True)
-        ],
-        dtype=object,
+    major = counters.values.get(base.attributes["cc_major"], unknown(len(counters)))
+    minor = counters.values.get(base.attributes["cc_minor"], unknown(len(counters)))
+    return objects(
+        text if text is not None and _CC.fullmatch(text) else (stated if np.isnan(a) else f"{a:.0f}.{b:.0f}")
+        for text, a, b in zip(counters.launches["cc"], major, minor, strict=True)
     )
 
 
-def _text(counters: Counters, base: MetricMap, attribute: str) -> npt.NDArray[np.object_]:
+def _text(counters: Counters, base: MetricMap, attribute: str) -> ObjectArray:
     texts = counters.texts.get(base.attributes[attribute])
-    return np.array(texts if texts else [None] * len(counters), dtype=object)
+    return objects(texts) if texts else nothing(len(counters))
 
 
-def _dimensions(texts: pd.Series[Any]) -> npt.NDArray[np.object_]:
+def _dimensions(texts: ObjectArray) -> ObjectArray:
     """``(128, 1, 1)`` as a tuple; None where it was not printed or is the (0, 0, 0) of a failed launch."""
-    known: dict[Any, tuple[int, ...] | None] = {}
-    for text in texts.unique():
-        match = _DIMENSIONS.fullmatch(text) if isinstance(text, str) else None
-        value = tuple(map(int, match.groups())) if match else None
-        known[text] = value if value and all(value) else None
-    result = np.empty(len(texts), dtype=object)
-    result[:] = [known.get(text) if isinstance(text, str) else None for text in texts]
-    return result
-
-
-def _objects(column: pd.Series[Any]) -> npt.NDArray[np.object_]:
-    """A text column with None for what is absent or empty."""
-    return np.array([text if isinstance(text, str) and text else None for text in column], dtype=object)
+    known: dict[str | None, tuple[int, ...] | None] = {None: None}
+    for text in texts:
+        if text not in known:
+            match = _DIMENSIONS.fullmatch(text)
+            value = tuple(map(int, match.groups())) if match else None
+            known[text] = value if value and all(value) else None
+    return objects(known[text] for text in texts)
 
 
 def _joined(counters: Sequence[Counters]) -> Mapping[str, FloatArray]:
@@ -180,7 +162,7 @@ def _joined(counters: Sequence[Counters]) -> Mapping[str, FloatArray]:
     if len(counters) == 1:
         return counters[0].values
     names = dict.fromkeys(name for counter in counters for name in counter.values)
-    return {name: np.concatenate([c.values.get(name, np.full(len(c), np.nan)) for c in counters]) for name in names}
+    return {name: np.concatenate([c.values.get(name, unknown(len(c))) for c in counters]) for name in names}
 
 
 def _evaluate(
@@ -213,8 +195,8 @@ def _scatter(parts: Iterable[tuple[npt.NDArray[np.intp], Columns]], size: int) -
 
 def _empty(dtype: np.dtype[Any], size: int) -> npt.NDArray[Any]:
     if dtype.kind == "O":
-        return np.full(size, None, dtype=object)
-    return np.full(size, np.nan) if dtype.kind == "f" else np.zeros(size, dtype)
+        return nothing(size)
+    return unknown(size) if dtype.kind == "f" else np.zeros(size, dtype)
 
 
 def _facts(reports: Sequence[RawReport], counters: Sequence[Counters]) -> tuple[InputFacts, ...]:

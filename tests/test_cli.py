@@ -199,10 +199,14 @@ def test_importing_the_package_imports_no_heavy_package() -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_analyze_does_not_import_plotly() -> None:
-    code = f"import sys, ncu_roofline as nr\nnr.analyze({A100!r})\nprint('plotly' in sys.modules)"
+def test_analyze_imports_neither_plotly_nor_pandas() -> None:
+    code = (
+        "import sys\nfrom ncu_roofline.cli import main\n"
+        f"main(['analyze', {A100!r}], standalone_mode=False)\n"
+        "print(sorted({'pandas', 'plotly'} & set(sys.modules)))"
+    )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "False"
+    assert result.stdout.splitlines()[-1] == "[]"
 
 
 def test_every_option_of_analyze_is_explained_in_its_help() -> None:

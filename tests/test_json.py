@@ -150,5 +150,5 @@ def test_group_intensity_comes_from_sums_and_not_from_a_mean(write: Write) -> No
             number=1,
         ),
     ]
-    group = nr.analyze(write(details(*rows))).groups().iloc[0]
-    assert group["leading.rate"] / group["dram.rate"] == pytest.approx(2e9 / 1.01e9)
+    groups = nr.analyze(write(details(*rows))).groups()
+    assert groups["leading.rate"][0] / groups["dram.rate"][0] == pytest.approx(2e9 / 1.01e9)

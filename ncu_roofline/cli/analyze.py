@@ -96,21 +96,21 @@ def analyze(
 def _select(analysis: Analysis, kernel: str | None, launch: str | None) -> Analysis:
     import numpy as np
 
-    keep = np.ones(len(analysis.launches), np.bool_)
+    keep = np.ones(len(analysis), np.bool_)
     if kernel is not None:
         try:
             pattern = re.compile(kernel)
         except re.error as error:
             raise UsageError("--kernel", kernel, f"is not a regular expression: {error}") from error
-        names = analysis.launches["kernel"]
-        matching = [name for name in names.dropna().unique() if pattern.search(name)]
-        keep &= names.isin(matching).to_numpy()
+        names = analysis.columns["kernel"]
+        matching = {name for name in set(names) if pattern.search(name or "")}
+        keep &= np.fromiter((name in matching for name in names), np.bool_, len(analysis))
     if launch is not None:
-        keep &= analysis.launches["launch"].isin(_positions(launch)).to_numpy()
+        keep &= np.isin(analysis.columns["launch"], sorted(_positions(launch)))
     if not keep.any():
         raise UsageError(
             "--kernel/--launch", f"{kernel or ''} {launch or ''}".strip(), "selects none of the "
-            f"{len(analysis.launches)} launches"
+            f"{len(analysis)} launches"
         )  # fmt: skip
     return analysis.select(keep)
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-import pandas as pd
 import polars as pl
+
+from ncu_roofline.arrays import Columns
 
 CELL_SCHEMA: Final = {
     "launch": pl.Int32,
@@ -23,7 +24,7 @@ value as printed, 1-based line of the row."""
 IDENTITY_COLUMNS: Final = (
     "ncu_id", "process", "kernel", "context", "stream", "block", "grid", "device_ordinal", "cc", "line",
 )  # fmt: skip
-"""Columns of ``RawReport.launches``; all but ``line`` are text as printed or None."""
+"""Columns of ``RawReport.launches``; all but ``line`` hold texts as printed, or None."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,14 @@ class RawReport:
     path: str
     sha256: str
     form: str
-    launches: pd.DataFrame
+    launches: Columns
     cells: pl.DataFrame
     skipped: SkippedLines
     rule_rows: int = 0
     """Rows of the details page that carry a rule result instead of a metric."""
+
+    def __len__(self) -> int:
+        return len(self.launches["line"])
 
 
 @dataclass(frozen=True)
@@ -64,4 +68,4 @@ class Report:
     inputs: tuple[RawReport, ...]
 
     def __len__(self) -> int:
-        return sum(len(report.launches) for report in self.inputs)
+        return sum(len(report) for report in self.inputs)

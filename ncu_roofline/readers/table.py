@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import polars as pl
 
+from ncu_roofline.arrays import Columns, objects
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers import details, raw
 from ncu_roofline.readers.lines import (
@@ -47,6 +47,10 @@ class _Launches:
 
     numbers: dict[tuple[int, int, int], int] = field(default_factory=dict)
     identities: list[dict[str, str | int | None]] = field(default_factory=list)
+
+    def columns(self) -> Columns:
+        """Identity of every launch as columns."""
+        return {name: objects(identity[name] for identity in self.identities) for name in IDENTITY_COLUMNS}
 
     def number(
         self,
@@ -116,7 +120,7 @@ def read_tables(path: str, sha256: str, text: Text, names: AbstractSet[str] | No
         path=path,
         sha256=sha256,
         form=_form(path, first),
-        launches=pd.DataFrame(launches.identities, columns=list(IDENTITY_COLUMNS)),
+        launches=launches.columns(),
         cells=pl.concat(cells) if cells else pl.DataFrame(schema=CELL_SCHEMA),
         skipped=log.result(),
         rule_rows=rule_rows,

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 
 from ncu_roofline.analysis import Analysis
+from ncu_roofline.arrays import Columns, rows
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, PATHS, TIERS, work_unit
 
@@ -45,7 +45,7 @@ def document(analysis: Analysis) -> dict[str, Any]:
             }
             for item in analysis.inputs
         ],
-        "launches": list(_launches(analysis.launches)),
+        "launches": list(_launches(analysis.columns)),
         "groups": [
             {
                 "kernel": group["kernel"],
@@ -63,7 +63,7 @@ def document(analysis: Analysis) -> dict[str, Any]:
                     "complete": bool(group["bound.complete"]),
                 },
             }
-            for group in analysis.groups().to_dict("records")
+            for group in rows(analysis.groups())
         ],
         "findings": [
             {
@@ -80,26 +80,24 @@ def document(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _launches(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _launches(table: Columns) -> Iterator[dict[str, Any]]:
     """One object per launch; columns are turned into lists once."""
-    columns = {name: table[name].tolist() for name in table.columns}
+    columns = {name: table[name].tolist() for name in table}
     measures = {
         tier: [
             name.split(".")[3]
-            for name in table.columns
+            for name in table
             if name.startswith(f"traffic.{tier}.measures.") and name.endswith(".bytes")
         ]
         for tier in TIERS
     }
     ceilings = [
         tuple(name.removeprefix("ceilings.").removesuffix(".value").rsplit(".", 1))
-        for name in table.columns
+        for name in table
         if name.startswith("ceilings.") and name.endswith(".value")
     ]
-    nested = {
-        group: [name for name in table.columns if name.startswith(f"{group}.")] for group in ("clocks", "utilization")
-    }
-    for row in range(len(table)):
+    nested = {group: [name for name in table if name.startswith(f"{group}.")] for group in ("clocks", "utilization")}
+    for row in range(len(table["launch"])):
         value = _Row(columns, row)
         identity = {name: value.any(name) for name in _IDENTITY}
         yield identity | {

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import pandas as pd
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ncu_roofline.analysis import Analysis
+from ncu_roofline.arrays import Columns, rows
 from ncu_roofline.checks import Finding
 from ncu_roofline.render.format import UNKNOWN, percent, quantity, seconds, shape, short_kernel
 from ncu_roofline.vocabulary import TIERS, Severity, work_unit
@@ -61,15 +62,15 @@ def render_table(
     stream = io.StringIO()
     system: Any = "standard" if color else None
     console = Console(file=stream, width=width, force_terminal=color, color_system=system, highlight=False)
-    rows = _sorted(analysis.groups(per_launch=per_launch), sort)
-    shown = rows if top is None else rows.head(top)
+    groups = _sorted(rows(analysis.groups(per_launch=per_launch)), sort)
+    shown = groups[:top]
     for line in _heading(analysis):
         console.print(line, soft_wrap=True, markup=False)
-    _print_table(console, shown.to_dict("records"))
-    if len(shown) < len(rows):
-        console.print(f"{len(rows) - len(shown)} more not shown (--top {top}).", markup=False)
-    console.print(_summary(analysis.launches), soft_wrap=True, markup=False)
-    if shown["bound.fraction"].notna().any():
+    _print_table(console, shown)
+    if len(shown) < len(groups):
+        console.print(f"{len(groups) - len(shown)} more not shown (--top {top}).", markup=False)
+    console.print(_summary(analysis.columns), soft_wrap=True, markup=False)
+    if any(percent(group["bound.fraction"]) != UNKNOWN for group in shown):
         console.print(_LEGEND, soft_wrap=True, markup=False)
     if not quiet:
         for finding in analysis.finding_list:
@@ -77,31 +78,33 @@ def render_table(
     return stream.getvalue()
 
 
-def _sorted(rows: pd.DataFrame, sort: str) -> pd.DataFrame:
-    """Rows by a key; what is not known comes last. The default order is by time."""
+def _sorted(groups: list[dict[str, Any]], sort: str) -> list[dict[str, Any]]:
+    """Groups by a key; what is not known comes last. The default order is by time."""
     if sort == "launch":
-        return rows.sort_values("launches", key=lambda column: column.str[0], kind="stable")
+        return sorted(groups, key=lambda group: group["launches"][0])
     if sort == "kernel":
-        return rows.sort_values("kernel", kind="stable")
+        return sorted(groups, key=lambda group: group["kernel"] or "")
     if sort == "fraction":
-        return rows.sort_values("bound.fraction", kind="stable")
+        return sorted(groups, key=lambda group: np.nan_to_num(group["bound.fraction"], nan=np.inf))
     if sort == "headroom":
-        return rows.sort_values("bound.headroom", ascending=False, kind="stable")
-    return rows
+        return sorted(groups, key=lambda group: -np.nan_to_num(group["bound.headroom"], nan=-np.inf))
+    return groups
 
 
 def _heading(analysis: Analysis) -> list[str]:
+    columns = analysis.columns
+    names = ("device", "device_ordinal", "cc", "map")
+    identities = list(zip(*(columns[name].tolist() for name in ("input", *names)), strict=True))
     lines = []
     for position, item in enumerate(analysis.inputs):
-        mine = analysis.launches[analysis.launches["input"] == position]
         skipped = f", {_count(item.skipped_lines, 'line')} skipped" if item.skipped_lines else ""
         lines.append(f"{item.path}: {item.form}, {_count(item.launches, 'launch')}{skipped}")
-        devices = mine[["device", "device_ordinal", "cc", "map"]].drop_duplicates()
-        for device, ordinal, cc, map_id in devices.to_numpy(dtype=object).tolist():
-            name = device if isinstance(device, str) else "device name not in the report"
-            number = "" if pd.isna(ordinal) else f"device {int(ordinal)}: "
-            capability = f"CC {cc}" if isinstance(cc, str) else "CC not stated"
-            lines.append(f"  {number}{name}, {capability}, metric map {map_id}")
+        for number, device, ordinal, cc, map_id in dict.fromkeys(identities):
+            if number == position:
+                place = "" if ordinal is None else f"device {ordinal}: "
+                capability = "CC not stated" if cc is None else f"CC {cc}"
+                name = device or "device name not in the report"
+                lines.append(f"  {place}{name}, {capability}, metric map {map_id}")
     return lines
 
 
@@ -124,7 +127,7 @@ def _print_table(console: Console, rows: Sequence[Mapping[Any, Any]]) -> None:
     for column in columns:
         table.add_column(column.title, no_wrap=True, justify="left" if column.left else "right")
     for number, row in enumerate(rows):
-        name = short_kernel(row["kernel"] if isinstance(row["kernel"], str) else None, kernel_width)
+        name = short_kernel(row["kernel"], kernel_width)
         table.add_row(Text(name), *(Text(cells[id(column)][number]) for column in columns))
     console.print(table)
     if left_out:
@@ -137,8 +140,8 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
     columns = [
         _Column("launch", lambda row: _positions(row["launches"]), drop=6, left=True),
         _Column("n", lambda row: str(len(row["launches"])) if len(row["launches"]) > 1 else UNKNOWN, drop=7),
-        _Column("grid", lambda row: shape(_tuple(row["grid"])), drop=11),
-        _Column("block", lambda row: shape(_tuple(row["block"])), drop=12),
+        _Column("grid", lambda row: shape(row["grid"]), drop=11),
+        _Column("block", lambda row: shape(row["block"]), drop=12),
         _Column("time", lambda row: seconds(row["time"])),
         _Column("share", lambda row: percent(row["share"]), drop=4),
         _Column("bound by", lambda row: row["bound.by"] or UNKNOWN, left=True),
@@ -221,20 +224,16 @@ def _positions(launches: Sequence[int]) -> str:
     return ",".join(parts) + (",..." if len(ranges) > 3 else "")
 
 
-def _tuple(value: Any) -> tuple[int, ...] | None:
-    return value if isinstance(value, tuple) else None
-
-
-def _summary(launches: pd.DataFrame) -> str:
+def _summary(columns: Columns) -> str:
     """Totals of all shown launches; the application bound is the sum of the bounds of its launches."""
-    timed = launches["time"].notna()
-    total_time = f"total time {seconds(launches['time'].sum())}" if timed.any() else "none with a time"
-    parts = [_count(len(launches), "launch"), total_time]
-    bounded = timed & launches["bound.time"].notna()
+    time, bound = columns["time"], columns["bound.time"]
+    timed, bounded = ~np.isnan(time), ~np.isnan(time) & ~np.isnan(bound)
+    total = f"total time {seconds(time[timed].sum())}" if timed.any() else "none with a time"
+    parts = [_count(len(time), "launch"), total]
     if bounded.any() and bounded.sum() == timed.sum():
-        total, measured = launches["bound.time"].sum(), launches["time"].sum()
-        sign = "" if launches["bound.complete"].all() else ">="
-        parts.append(f"sum of bounds {sign}{seconds(total)} ({percent(total / measured)})")
+        sign = "" if columns["bound.complete"].all() else ">="
+        allowed = bound[bounded].sum()
+        parts.append(f"sum of bounds {sign}{seconds(allowed)} ({percent(allowed / time[bounded].sum())})")
     if (~timed).any() and timed.any():
         parts.append(f"{_count(int((~timed).sum()), 'launch')} without a time")
     return ", ".join(parts) + "."
