@@ -42,12 +42,16 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 
 def first_known(candidates: Sequence[FloatArray]) -> tuple[FloatArray, npt.NDArray[np.int8]]:
     """Element-wise the first candidate that is known, and its position (-1: none)."""
-    value = np.full_like(candidates[0], np.nan)
-    position = np.full(len(value), -1, np.int8)
-    for number, candidate in enumerate(candidates):
-        fill = np.isnan(value) & ~np.isnan(candidate)
+    value = candidates[0].copy()
+    open_places = np.isnan(value)
+    position = np.where(open_places, -1, 0).astype(np.int8)
+    for number, candidate in enumerate(candidates[1:], start=1):
+        if not open_places.any():
+            break
+        fill = open_places & ~np.isnan(candidate)
         value[fill] = candidate[fill]
         position[fill] = number
+        open_places &= ~fill
     return value, position
 
 

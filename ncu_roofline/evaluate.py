@@ -311,7 +311,7 @@ def _tensor_state(view: CounterView, metric_map: MetricMap) -> npt.NDArray[np.in
     measures = [activity(view, counter) for counter in known.active]
     if not measures:
         return state
-    active = np.nanmax(np.stack([np.nan_to_num(measure, nan=-1.0) for measure in measures]), axis=0)
+    active = np.fmax.reduce(measures)
     state[active == 0] = TensorState.IDLE
     state[active > 0] = TensorState.ACTIVE
     if known.includes_constant_loads:

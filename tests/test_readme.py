@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,28 @@ def test_table_in_the_readme_is_the_one_that_is_printed(checkout: Path) -> None:
     command, _, shown = block.partition("\n")
     printed = run(command.removeprefix("$ "), checkout).stdout
     assert [line.rstrip() for line in printed.splitlines()] == [line.rstrip() for line in shown.splitlines()]
+
+
+def test_line_that_sets_up_and_runs_the_main_job_works_on_a_clean_checkout(tmp_path: Path) -> None:
+    line = next(line for block in BLOCKS for line in block.splitlines() if line.startswith("python3 -m venv"))
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    for name in filter(None, tracked):
+        target = tmp_path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).exists():
+            shutil.copy2(ROOT / name, target)
+    result = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "tensor.fp16.acc32" in result.stdout
+
+
+def test_python_of_the_readme_runs(checkout: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    result = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "bound.fraction" in result.stdout
 
 
 def test_one_line_sets_up_and_runs_the_main_job_and_one_runs_the_tests() -> None:

@@ -84,7 +84,7 @@ def phantom_fp16(view: View) -> Iterator[Evidence]:
     """
     hit = view.labels("work.fp16.extent") == Extent.AT_MOST.label
     if hit.any():
-        most = np.nanmax(np.where(hit, view.floats("work.fp16.count"), np.nan), initial=0.0)
+        most = np.nan_to_num(np.where(hit, view.floats("work.fp16.count"), 0.0)).max()
         amount = f", at most {most:.4g} FLOP in a launch" if most > 0 else ""
         yield Evidence(
             hit,

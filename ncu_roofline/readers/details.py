@@ -40,10 +40,9 @@ def cells(
 ) -> tuple[pl.DataFrame, int]:
     """Cells of the wanted metrics (schema ``CELL_SCHEMA``) and the number of rule rows."""
     blank = [pl.lit("").alias(name) for name in _COLUMNS if name not in frame.columns]
-    table = frame.with_columns(
-        pl.Series("launch", launches), pl.Series("line", lines, dtype=pl.Int64), *blank
-    ).with_columns(pl.col("section", "metric", "unit", "text").fill_null(""))
+    table = frame.with_columns(pl.Series("launch", launches), pl.Series("line", lines, dtype=pl.Int64), *blank)
     is_metric = pl.col("metric") != ""
     rules = table.height - int(table.select(is_metric.sum()).item())
     wanted = is_metric if names is None else pl.col("metric").is_in(list(names))
-    return table.filter(wanted).select(list(CELL_SCHEMA)), rules
+    cells = table.filter(wanted).select(list(CELL_SCHEMA))
+    return cells.with_columns(pl.col("section", "unit", "text").fill_null("")), rules

@@ -12,7 +12,7 @@ import io
 import mmap
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -47,25 +47,33 @@ class Header:
         """Position of the first column with this name, or None."""
         return self.columns.index(name) if name in self.columns else None
 
+    @property
+    def prefix(self) -> bytes:
+        """A line with short unique names for the parser, and one name more, which shows rows that are too long."""
+        return ",".join(f"c{position}" for position in range(len(self.columns) + 1)).encode() + b"\n"
+
 
 @dataclass(frozen=True)
 class Block:
-    """Whole records as bytes, the offset of each record in them and its 1-based line in the input."""
+    """A line of column names, then whole records; the offset of each record and its 1-based line in the input."""
 
     data: bytes
     starts: Offsets
     lines: Offsets
 
-    def record(self, position: int) -> bytes:
-        """The bytes of one record."""
-        end = self.starts[position + 1] if position + 1 < len(self.starts) else len(self.data)
-        return self.data[self.starts[position] : end]
+    def keep(self, positions: npt.NDArray[np.intp]) -> Block:
+        """The block with only the records at some positions."""
+        ends = np.append(self.starts[1:], len(self.data))
+        head = self.data[: self.starts[0]] if len(self.starts) else self.data
+        records = [self.data[self.starts[position] : ends[position]] for position in positions]
+        starts = len(head) + np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
+        return Block(b"".join([head, *records]), starts, self.lines[positions])
 
-    def keep(self, mask: npt.NDArray[np.bool_]) -> Block:
-        """The block with only the records of the mask."""
-        records = [self.record(int(position)) for position in np.flatnonzero(mask)]
-        starts = np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
-        return replace(self, data=b"".join(records), starts=starts, lines=self.lines[mask])
+    def records(self) -> Iterator[bytes]:
+        """Every record as bytes."""
+        ends = np.append(self.starts[1:], len(self.data))
+        for start, end in zip(self.starts.tolist(), ends.tolist(), strict=True):
+            yield self.data[start:end]
 
 
 @dataclass
@@ -112,31 +120,22 @@ def first_record_line(text: Text, header: Header) -> tuple[bytes, int]:
 
 def blocks(text: Text, header: Header, start: int, line: int, log: LineLog) -> Iterator[Block | Header]:
     """Blocks of records from an offset to the end of the text or to the next header, which comes last."""
-    size = BLOCK_BYTES
     while start < len(text):
-        end = min(start + size, len(text))
-        raw = text[start:end]
-        offsets = _line_starts(raw)
-        is_record = _starts_record(raw, offsets, quoted=header.quoted)
-        if end < len(text):
-            # The last record may go on behind the block: cut in front of it.
-            last = int(np.flatnonzero(is_record)[-1]) if is_record.any() else 0
-            if last == 0:
-                size *= 2
-                continue
-            raw, offsets, is_record = raw[: offsets[last]], offsets[:last], is_record[:last]
-            end = start + len(raw)
-        valid = _valid_utf8(raw)
-        valid_offsets = offsets if valid is raw else _line_starts(valid)
-        block, next_header = _clean(valid, valid_offsets, is_record, line, log, quoted=header.quoted)
+        end = _block_end(text, start, quoted=header.quoted)
+        with memoryview(text) as view, view[start:end] as part:
+            data = b"".join((header.prefix, part))
+        valid = _valid_utf8(data)
+        offsets = _line_starts(valid, len(header.prefix))
+        block, next_header = _clean(valid, offsets, line, log, quoted=header.quoted)
         if len(block.starts):
             yield block
         if next_header is not None:
-            found = find_header(text, start + int(offsets[next_header]), line + next_header, log)
+            found = find_header(text, _line_offset(text, start, next_header), line + next_header, log)
             if found is not None:
                 log.add("header", found.line)
                 yield found
             return
+        _forget(text, start, end)
         line += len(offsets)
         start = end
 
@@ -155,50 +154,65 @@ def split_record(record: bytes) -> list[str] | None:
     return rows[0] if len(rows) == 1 else None
 
 
-def _clean(
-    raw: bytes, offsets: Offsets, is_record: npt.NDArray[np.bool_], line: int, log: LineLog, *, quoted: bool
-) -> tuple[Block, int | None]:
+def _clean(data: bytes, offsets: Offsets, line: int, log: LineLog, *, quoted: bool) -> tuple[Block, int | None]:
     """Drop and log what is not part of a record; stop in front of a header and return its position."""
-    limit = len(offsets)
+    is_record = _starts_record(data, offsets, quoted=quoted)
     keep = is_record.copy()
-    ends = np.append(offsets[1:], len(raw))
+    ends = np.append(offsets[1:], len(data))
     odd_lines = np.flatnonzero(~is_record)
     runs = np.split(odd_lines, np.flatnonzero(np.diff(odd_lines) > 1) + 1) if len(odd_lines) else []
     next_header: int | None = None
     for run in runs:
         record = int(run[0]) - 1
-        is_open = record >= 0 and _odd_quotes(raw, int(offsets[record]), int(ends[record]))
+        is_open = record >= 0 and _odd_quotes(data, int(offsets[record]), int(ends[record]))
         for position in map(int, run):
-            content = raw[offsets[position] : ends[position]]
+            content = data[offsets[position] : ends[position]]
             if is_open:
                 keep[position] = True
                 is_open = content.count(b'"') % 2 == 0
             elif b"Kernel Name" in content and _header_columns(content):
-                next_header = limit = position
+                next_header = position
                 break
             elif content.strip():
                 log.add("damaged" if _GLUED_ROW.search(content) else "foreign", line + position)
         if next_header is not None:
+            keep[next_header:] = False
             break
         if is_open:  # The quoted cell was never closed: nothing in these lines can be trusted.
-            last = int(run[-1])
-            keep[record : last + 1] = False
+            keep[record : int(run[-1]) + 1] = False
             log.add("damaged", line + record)
-    keep[limit:] = False
-    kept_records = is_record & keep
-    if quoted and next_header is None and kept_records.any():
-        last = int(np.flatnonzero(kept_records)[-1])
-        if _odd_quotes(raw, int(offsets[last]), len(raw)) and keep[last:].all():
-            keep[last:] = kept_records[last:] = False
+    starts = is_record & keep
+    if quoted and starts.any():
+        last = int(np.flatnonzero(starts)[-1])
+        if keep[last:].all() and _odd_quotes(data, int(offsets[last]), len(data)):
+            keep[last:] = starts[last:] = False
             log.add("damaged", line + last)
-    lines = line + np.flatnonzero(kept_records)
+    lines = line + np.flatnonzero(starts)
     if keep.all():
-        return Block(raw, offsets[kept_records], lines), next_header
+        return Block(data, offsets[starts], lines), next_header
+    head = int(offsets[0])
     lengths = np.where(keep, ends - offsets, 0)
-    shifted = np.cumsum(lengths) - lengths
+    shifted = head + np.cumsum(lengths) - lengths
     edges = np.flatnonzero(np.diff(np.concatenate(([0], keep.astype(np.int8), [0]))))
-    pieces = [raw[offsets[first] : ends[last - 1]] for first, last in zip(edges[::2], edges[1::2], strict=True)]
-    return Block(b"".join(pieces), shifted[kept_records], lines), next_header
+    pieces = [data[offsets[first] : ends[last - 1]] for first, last in zip(edges[::2], edges[1::2], strict=True)]
+    return Block(b"".join([data[:head], *pieces]), shifted[starts], lines), next_header
+
+
+def _block_end(text: Text, start: int, *, quoted: bool) -> int:
+    """The end of a block: in front of a record, since the one before it may go on over several lines."""
+    size = BLOCK_BYTES
+    while start + size < len(text):
+        newline = text.rfind(b"\n", start, start + size)
+        while newline > start and not _is_record(text[newline + 1 : newline + 3], quoted=quoted):
+            newline = text.rfind(b"\n", start, newline)
+        if newline > start:
+            return newline + 1
+        size *= 2
+    return len(text)
+
+
+def _is_record(begin: bytes, *, quoted: bool) -> bool:
+    return begin[:1] == b'"' and begin[1:2].isdigit() if quoted else begin[:1].isdigit()
 
 
 def _header_columns(row: bytes) -> tuple[str, ...]:
@@ -212,22 +226,21 @@ def _header_columns(row: bytes) -> tuple[str, ...]:
     return ()
 
 
-def _line_starts(raw: bytes) -> Offsets:
-    """Offset of every line of a block; scanned in pieces that fit the cache."""
-    array = np.frombuffer(raw, np.uint8)
+def _line_starts(data: bytes, begin: int) -> Offsets:
+    """Offset of every line behind an offset; scanned in pieces that fit the cache."""
+    array = np.frombuffer(data, np.uint8)
     found = [
-        np.flatnonzero(array[begin : begin + _SCAN_BYTES] == 0x0A) + (begin + 1)
-        for begin in range(0, len(raw), _SCAN_BYTES)
+        np.flatnonzero(array[at : at + _SCAN_BYTES] == 0x0A) + (at + 1) for at in range(begin, len(data), _SCAN_BYTES)
     ]
-    starts = np.concatenate([np.zeros(1, np.int64), *found])
-    return starts[starts < len(raw)]
+    starts = np.concatenate([np.full(1, begin, np.int64), *found])
+    return starts[starts < len(data)]
 
 
-def _starts_record(raw: bytes, offsets: Offsets, *, quoted: bool) -> npt.NDArray[np.bool_]:
+def _starts_record(data: bytes, offsets: Offsets, *, quoted: bool) -> npt.NDArray[np.bool_]:
     """Whether each line starts with a numeric id, quoted as the header is."""
-    array = np.frombuffer(raw + b"\0", np.uint8)
+    array = np.frombuffer(data, np.uint8)
     first = array[offsets]
-    digit = array[offsets + 1] if quoted else first
+    digit = array[np.minimum(offsets + 1, len(data) - 1)] if quoted else first
     is_digit = (digit >= 0x30) & (digit <= 0x39)
     return is_digit & (first == _QUOTE) if quoted else is_digit
 
@@ -245,6 +258,21 @@ def _valid_utf8(raw: bytes) -> bytes:
     except UnicodeDecodeError:
         return raw.decode("utf-8", "replace").encode()
     return raw
+
+
+def _line_offset(text: Text, start: int, lines: int) -> int:
+    """The offset behind a number of lines."""
+    for _ in range(lines):
+        start = _line_end(text, start)
+    return start
+
+
+def _forget(text: Text, start: int, end: int) -> None:
+    """Let the system take back the memory of what was read of a mapped file."""
+    if isinstance(text, mmap.mmap) and hasattr(text, "madvise"):
+        first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
+        if end - first >= mmap.PAGESIZE:
+            text.madvise(mmap.MADV_DONTNEED, first, (end - first) // mmap.PAGESIZE * mmap.PAGESIZE)
 
 
 def _line_end(text: Text, position: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -22,7 +22,6 @@ from ncu_roofline.readers.lines import (
     find_header,
     first_record_line,
     is_whole_record,
-    split_record,
 )
 from ncu_roofline.readers.report import CELL_SCHEMA, IDENTITY_COLUMNS, RawReport
 from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
@@ -46,37 +45,40 @@ class _Launches:
     """Launches in order of first appearance, keyed by run, process and id."""
 
     numbers: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    identities: list[dict[str, str | int | None]] = field(default_factory=list)
+    identities: list[pl.DataFrame] = field(default_factory=list)
 
     def columns(self) -> Columns:
         """Identity of every launch as columns."""
-        return {name: objects(identity[name] for identity in self.identities) for name in IDENTITY_COLUMNS}
+        table = pl.concat(self.identities)
+        return {name: objects(table[name].to_list()) for name in IDENTITY_COLUMNS}
 
-    def number(
-        self,
-        header: Header,
-        run: int,
-        block: Block,
-        processes: npt.NDArray[np.int64],
-        ids: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.int32]:
+    def number(self, header: Header, run: int, block: Block, frame: pl.DataFrame) -> npt.NDArray[np.int32]:
         """Launch position of every record; the identity of a new launch is read from its first record."""
-        changed = np.flatnonzero((np.diff(ids, prepend=ids[0]) != 0) | (np.diff(processes, prepend=processes[0]) != 0))
-        begins = np.concatenate(([0], changed))
+        ids = frame["ncu_id"].to_numpy()
+        processes = frame["process"].to_numpy() if "process" in frame.columns else np.zeros(len(ids), np.int64)
+        changed = (np.diff(ids, prepend=ids[0]) != 0) | (np.diff(processes, prepend=processes[0]) != 0)
+        begins = np.concatenate(([0], np.flatnonzero(changed)))
         numbers = np.empty(len(begins), np.int32)
         new: list[int] = []
-        for position, begin in enumerate(begins):
-            key = (run, int(processes[begin]), int(ids[begin]))
-            known = self.numbers.setdefault(key, len(self.numbers))
-            if known == len(self.identities) + len(new):
-                new.append(int(begin))
-            numbers[position] = known
-        self.identities += _identities(header, block, new)
+        keys = zip(processes[begins].tolist(), ids[begins].tolist(), strict=True)
+        for position, (process, ncu_id) in enumerate(keys):
+            count = len(self.numbers)
+            numbers[position] = self.numbers.setdefault((run, process, ncu_id), count)
+            if len(self.numbers) > count:
+                new.append(int(begins[position]))
+        if new:
+            self.identities.append(_identities(header, block, frame, np.array(new)))
         return np.repeat(numbers, np.diff(np.append(begins, len(ids))))
 
 
-def read_tables(path: str, sha256: str, text: Text, names: AbstractSet[str] | None) -> RawReport:
+def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: Callable[[], str]) -> RawReport:
     """Read every table of a text; all tables of one input have to be of one form.
+
+    Args:
+        path: how the input is called in messages.
+        text: its content as UTF-8.
+        names: printed metric names and labels to keep; None keeps all.
+        digest: gives the SHA-256 of the input, which may be on its way in another thread.
 
     Raises:
         InputError: if there is no table, no launch, or a table of a form that is not read.
@@ -106,7 +108,7 @@ def read_tables(path: str, sha256: str, text: Text, names: AbstractSet[str] | No
                 next_header = item
                 break
             for block, frame in _parsed(path, form, header, item, names, log):
-                numbers = launches.number(header, run, block, _integers(frame, "process"), _integers(frame, "ncu_id"))
+                numbers = launches.number(header, run, block, frame)
                 if form == details.FORM:
                     part, rules = details.cells(frame, numbers, block.lines, names)
                     rule_rows += rules
@@ -118,7 +120,7 @@ def read_tables(path: str, sha256: str, text: Text, names: AbstractSet[str] | No
         raise explain_no_launches(path, first.line, text[:_MESSAGES_BYTES])
     return RawReport(
         path=path,
-        sha256=sha256,
+        sha256=digest(),
         form=_form(path, first),
         launches=launches.columns(),
         cells=pl.concat(cells) if cells else pl.DataFrame(schema=CELL_SCHEMA),
@@ -155,11 +157,11 @@ def _parsed(
     path: str, form: str, header: Header, block: Block, names: AbstractSet[str] | None, log: LineLog
 ) -> Iterator[tuple[Block, pl.DataFrame]]:
     """The needed columns of a block, rows that are damaged left out and logged; nothing if none is whole."""
-    columns = details.columns(header) if form == details.FORM else raw.columns(header, names)
-    columns = {"ncu_id": header.columns.index("ID")} | columns
-    process = header.index("Process ID")
-    if process is not None:
-        columns["process"] = process
+    identity = _identity_columns(header)
+    if form == details.FORM:
+        columns = {name: identity[name] for name in ("ncu_id", "process") if name in identity} | details.columns(header)
+    else:
+        columns = identity | raw.columns(header, names)
     frame = _parse(header, block, columns)
     if frame is None:
         block = _whole_records(block, log)
@@ -168,17 +170,19 @@ def _parsed(
         raise InputError(path, "these lines cannot be split into rows", "Export the report again.", int(block.lines[0]))
     if not frame.height:
         return
-    id_is_number = frame["ncu_id"].cast(pl.Int64, strict=False).is_not_null().to_numpy()
+    keys = ["ncu_id", "process"] if "process" in frame.columns else ["ncu_id"]
+    frame = frame.with_columns(pl.col(keys).cast(pl.Int64, strict=False))
+    if "process" in keys:
+        frame = frame.with_columns(pl.col("process").fill_null(-1))
+    id_is_number = frame["ncu_id"].is_not_null()
     last = "last" if "last" in frame.columns else "text"
-    whole = (
-        id_is_number
-        & frame["overflow"].is_null().to_numpy()
-        & (frame[last].is_not_null().to_numpy() | (not header.quoted))
-    )
-    for position in np.flatnonzero(~whole):
-        log.add("damaged" if id_is_number[position] else "foreign", int(block.lines[position]))
+    whole = id_is_number & frame["overflow"].is_null()
+    if header.quoted:
+        whole &= frame[last].is_not_null()
     if not whole.all():
-        block, frame = block.keep(whole), frame.filter(pl.Series(whole))
+        for position in (~whole).arg_true():
+            log.add("damaged" if id_is_number[position] else "foreign", int(block.lines[position]))
+        block, frame = block.keep(whole.arg_true().to_numpy()), frame.filter(whole)
     if frame.height:
         yield block, frame
 
@@ -187,13 +191,11 @@ def _parse(header: Header, block: Block, columns: dict[str, int]) -> pl.DataFram
     """Columns by name as text; None when the parser sees other rows than the block has records."""
     if not len(block.starts):
         return pl.DataFrame(schema=dict.fromkeys([*columns, "overflow"], pl.String))
-    width = len(header.columns)
-    prefix = ",".join(f"c{position}" for position in range(width + 1)).encode() + b"\n"
     # Two names may stand for one column: the last metric of a raw page also tells whether a row is whole.
-    wanted = columns | {"overflow": width}
+    wanted = columns | {"overflow": len(header.columns)}
     positions = [f"c{position}" for position in dict.fromkeys(wanted.values())]
     try:
-        frame = pl.read_csv(prefix + block.data, columns=positions, infer_schema=False)
+        frame = pl.read_csv(block.data, columns=positions, infer_schema=False)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError):
         return None
     if frame.height != len(block.starts):
@@ -203,27 +205,27 @@ def _parse(header: Header, block: Block, columns: dict[str, int]) -> pl.DataFram
 
 def _whole_records(block: Block, log: LineLog) -> Block:
     """The records whose quoting is right, looked at one by one; the others are logged as damaged."""
-    keep = np.array([is_whole_record(block.record(position)) for position in range(len(block.starts))])
-    for position in np.flatnonzero(~keep):
+    whole = np.array([is_whole_record(record) for record in block.records()])
+    for position in np.flatnonzero(~whole):
         log.add("damaged", int(block.lines[position]))
-    return block.keep(keep)
+    return block.keep(np.flatnonzero(whole))
 
 
-def _integers(frame: pl.DataFrame, name: str) -> npt.NDArray[np.int64]:
-    if name not in frame.columns:
-        return np.zeros(frame.height, np.int64)
-    return frame[name].cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
+def _identities(header: Header, block: Block, frame: pl.DataFrame, records: npt.NDArray[np.intp]) -> pl.DataFrame:
+    """Identity of the launches that begin at some records; columns ``IDENTITY_COLUMNS``.
+
+    On the details page their records alone are parsed for it: the other rows of a launch only repeat it.
+    """
+    present = _identity_columns(header)
+    if not set(present) <= set(frame.columns):
+        parsed = _parse(header, block.keep(records), present)
+        assert parsed is not None, "records that were rows are rows"
+    else:
+        parsed = frame.select(list(present))[records].cast(pl.String)
+    absent = [pl.lit(None, dtype=pl.String).alias(name) for name in _IDENTITY_NAMES if name not in present]
+    return parsed.with_columns(*absent, pl.Series("line", block.lines[records])).select(IDENTITY_COLUMNS)
 
 
-def _identities(header: Header, block: Block, positions: list[int]) -> list[dict[str, str | int | None]]:
-    """Identity of the launches whose first records are given."""
-    identities = []
-    indices = {name: header.index(column) for name, column in _IDENTITY_NAMES.items()}
-    for position in positions:
-        cells = split_record(block.record(position)) or []
-        identity: dict[str, str | int | None] = {
-            name: cells[index] if index is not None and index < len(cells) else None for name, index in indices.items()
-        }
-        identity["line"] = int(block.lines[position])
-        identities.append(identity)
-    return identities
+def _identity_columns(header: Header) -> dict[str, int]:
+    found = {name: header.index(column) for name, column in _IDENTITY_NAMES.items()}
+    return {name: position for name, position in found.items() if position is not None}
