@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from typing import Final
 
 from ncu_roofline.counters import unit_of
 from ncu_roofline.maps import Alternative, MetricMap
-from ncu_roofline.vocabulary import is_tensor
+from ncu_roofline.vocabulary import CORE_TIERS, NEVER_BINDING_PATHS
+
+COLLECT: Final = "Collect with: "
+"""How a help text begins that is a command."""
 
 
-def metrics_to_collect(metric_map: MetricMap, wanted: Collection[str]) -> tuple[str, ...]:
-    """Metrics (with rollup) for tiers and paths: amounts, own peaks, clocks and the duration.
+def metrics_to_collect(metric_map: MetricMap) -> tuple[str, ...]:
+    """Metrics (with rollup) of a complete picture: amounts, own peaks, clocks, duration, activity of the tensor pipe.
 
-    The first alternative of each is taken; names that the map does not have are passed over. Nothing wanted,
-    tensor paths, and a map without tensor paths ask for the counters that tell whether the tensor pipe worked.
+    The first alternative of every path and core tier is taken.
     """
-    metrics = [metric_map.time[0]] if metric_map.time else []
-    alternatives: list[Alternative] = []
-    for name in wanted:
-        if name in metric_map.tiers:
-            alternatives.append(metric_map.tiers[name].measures[0].alternatives[0])
-        elif name in metric_map.paths:
-            alternatives.append(metric_map.paths[name].alternatives[0])
+    alternatives: list[Alternative] = [
+        metric_map.tiers[tier].measures[0].alternatives[0] for tier in CORE_TIERS if tier in metric_map.tiers
+    ]
+    alternatives += [path.alternatives[0] for name, path in metric_map.paths.items() if name not in NEVER_BINDING_PATHS]
+    metrics = list(metric_map.time[:1])
     for alternative in alternatives:
         for part in alternative.parts:
             metrics += [f"{counter}.sum" for counter in part.work]
             metrics += [f"{counter}.sum.peak_sustained" for counter in part.peak]
             metrics += [f"{unit_of(counter)}__cycles_elapsed.avg.per_second" for counter in part.peak]
-    if not wanted or any(map(is_tensor, wanted)) or not any(map(is_tensor, metric_map.paths)):
-        activity = metric_map.tensor_activity
-        counters = [*activity.active[:1], *([activity.constant_loads] if activity.constant_loads else [])]
-        metrics += [f"{counter}.sum" for counter in counters]
-    return tuple(dict.fromkeys(metrics))
+    activity = metric_map.tensor_activity
+    counters = [*activity.active[:1], *([activity.constant_loads] if activity.constant_loads else [])]
+    return tuple(dict.fromkeys([*metrics, *(f"{counter}.sum" for counter in counters)]))
 
 
-def collection_command(metric_map: MetricMap, wanted: Collection[str]) -> str:
-    """A complete ncu command line that writes the wanted counters to ``report.csv``."""
-    metrics = ",".join(metrics_to_collect(metric_map, wanted))
+def collection_command(metric_map: MetricMap) -> str:
+    """A complete ncu command line that writes the counters of a complete picture to ``report.csv``."""
+    metrics = ",".join(metrics_to_collect(metric_map))
     return f"ncu --metrics {metrics} --csv --page raw --log-file report.csv ./application"

@@ -6,6 +6,7 @@ command line, which the session page and the binary report have.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -19,3 +20,9 @@ class Conditions:
     clock_control_source: str = "unknown"
     replay_mode: str | None = None
     ncu_version: str | None = None
+
+
+def from_messages(messages: Iterable[str], replay: str) -> Conditions:
+    """Conditions that ncu's own messages around a table tell: only that it replayed the application."""
+    replayed = any(message.startswith(replay) for message in messages)
+    return Conditions(replay_mode="application" if replayed else None)

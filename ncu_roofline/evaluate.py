@@ -111,14 +111,15 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         work=work,
         traffic=traffic,
         tensor_state=state,
-        tensor_missing=(state == TensorState.ACTIVE) & ~_tensor_work_seen(work, launches),
+        tensor_missing=(state == TensorState.ACTIVE) & ~_tensor_work_seen(work, metric_map, launches),
     )
 
 
 def _time(metric_map: MetricMap, view: CounterView) -> tuple[FloatArray, npt.NDArray[np.int8]]:
     """Duration in seconds and where it is from: the report's own, else cycles over cycles per second."""
     reported = first_known([view.get(metric) for metric in metric_map.time])[0]
-    counted = first_known([duration_from_cycles(view, counter) for counter in metric_map.cycles])[0]
+    cycles = [duration_from_cycles(view, counter) for counter in metric_map.cycles]
+    counted = first_known([unknown(len(view.time)), *cycles])[0]
     value, source = first_known([reported, counted])
     # A launch that took no time was not measured.
     measured = value > 0
@@ -161,12 +162,16 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
         stacked = np.stack([getattr(candidate, column) for candidate in candidates])
         return np.asarray(stacked[chosen, rows], np.float64)
 
+    total_value, rate_value = pick("total"), pick("rate")
+    # Counters of which some give a total and others a rate cannot be added up without a time.
+    has_any &= ~(np.isnan(total_value) & np.isnan(rate_value))
+    extent = np.where(has_any, extent, Extent.ABSENT)
     # Alternative, total recipe and peak recipe make one code; only the codes that occur get a text.
     codes = np.where(has_any, chosen * 100 + pick("recipe"), NO_RECIPE)
     used, recipe = np.unique(codes, return_inverse=True)
     return Amount(
-        total=pick("total"),
-        rate=pick("rate"),
+        total=total_value,
+        rate=rate_value,
         peak=pick("peak"),
         mix=pick("mix"),
         clock=pick("clock"),
@@ -247,9 +252,10 @@ def _slots(totals: Sequence[FloatArray], rates: Sequence[FloatArray]) -> FloatAr
 
 def _mix_ceiling(alternative: Alternative, amount: FloatArray, slots: FloatArray, peak: FloatArray) -> FloatArray:
     """FLOP/s that the mix of add, mul and fma can reach: C x F / (weight of the peak x instructions)."""
-    if len(alternative.parts) != 1 or len(set(alternative.parts[0].work.values())) < 2:
+    first = alternative.parts[0]
+    if len(alternative.parts) != 1 or len(set(first.work.values())) < 2 or not first.peak:
         return unknown(len(amount))
-    (best,) = alternative.parts[0].peak.values()
+    (best,) = first.peak.values()
     ceiling = peak * ratio(amount, best * slots)
     return np.where(ceiling < peak, ceiling, np.nan)
 
@@ -271,8 +277,10 @@ def _recipe_text(alternatives: Sequence[Alternative], code: int, name: str) -> s
     return text
 
 
-def _fma_counter(metric_map: MetricMap) -> str:
-    """The counter of half-precision fused multiply-adds: that with the largest weight."""
+def _fma_counter(metric_map: MetricMap) -> str | None:
+    """The counter of half-precision fused multiply-adds: that with the largest weight; None without FP16 path."""
+    if "fp16" not in metric_map.paths:
+        return None
     work = metric_map.paths["fp16"].alternatives[0].parts[0].work
     return max(work, key=lambda counter: work[counter])
 
@@ -314,20 +322,26 @@ def _tensor_state(view: CounterView, metric_map: MetricMap) -> npt.NDArray[np.in
     active = np.fmax.reduce(measures)
     state[active == 0] = TensorState.IDLE
     state[active > 0] = TensorState.ACTIVE
+    instructions = total(view, known.active[0]).value
+    counted = total(view, known.constant_loads).value if known.constant_loads else unknown(size)
     if known.includes_constant_loads:
-        instructions = total(view, known.active[0]).value
-        counted = total(view, known.constant_loads).value if known.constant_loads else unknown(size)
         # Without their own counter: hfma counts every thread of a constant load, so it is an upper bound.
-        at_most = first_known([counted, total(view, _fma_counter(metric_map)).value])[0]
+        fma = _fma_counter(metric_map)
+        at_most = first_known([counted, total(view, fma).value if fma else unknown(size)])[0]
         state[(active > 0) & ~(instructions > at_most)] = TensorState.AMBIGUOUS
-        state[(active > 0) & (instructions == counted)] = TensorState.IDLE
+    state[(active > 0) & (instructions == counted)] = TensorState.IDLE
     return state
 
 
-def _tensor_work_seen(work: Mapping[str, Amount], launches: int) -> BoolArray:
-    """Where some tensor operations were counted and are not zero."""
+def _tensor_work_seen(work: Mapping[str, Amount], metric_map: MetricMap, launches: int) -> BoolArray:
+    """Where some tensor operations were counted and are not zero, or all of the map were counted."""
+    paths = [path for path in metric_map.paths if is_tensor(path)]
     seen = np.zeros(launches, np.bool_)
-    for path, amount in work.items():
-        if is_tensor(path):
-            seen |= (amount.total > 0) | (amount.rate > 0)
-    return seen
+    every = np.full(launches, bool(paths))
+    for path in paths:
+        if path in work:
+            seen |= (work[path].total > 0) | (work[path].rate > 0)
+            every &= work[path].extent == Extent.EXACT
+        else:
+            every[:] = False
+    return np.asarray(seen | every)

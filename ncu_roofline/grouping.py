@@ -31,8 +31,8 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
 
     ``per_launch`` makes every launch a group of its own.
 
-    Columns: the key; ``launches`` (positions); ``time``; ``share`` of the time on its device; ``bound.by``
-    (what binds most of the time), ``bound.time``, ``bound.fraction``, ``bound.headroom``,
+    Columns: the key; ``launches`` (positions); ``invocations``; ``time``; ``share`` of the time on its
+    device; ``bound.by`` (what binds most of the time), ``bound.time``, ``bound.fraction``, ``bound.headroom``,
     ``bound.complete``; ``leading.path``, ``leading.rate``, ``leading.share`` of the path that comes nearest
     to its ceiling; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``; ``utilization.<name>.low`` and
     ``.high``.
@@ -44,6 +44,7 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     time = _sum(columns["time"], codes, size)
     result: Columns = {name: columns[name][first] for name in GROUP_KEY}
     result["launches"] = objects(tuple(part.tolist()) for part in np.split(columns["launch"][order], begins[1:]))
+    result["invocations"] = np.bincount(codes, columns["invocations"], minlength=size).astype(np.int64)
     result["time"] = time
     result["share"] = ratio(time, columns["device_time"][first])
     result |= _bound(columns, codes, size)
@@ -86,12 +87,14 @@ def _bound(columns: Columns, codes: Codes, size: int) -> Columns:
 
 
 def _leading_bound(columns: Columns, codes: Codes, size: int) -> ObjectArray:
-    """What binds most of the bound time of each group; None where nothing can be said."""
-    weight = np.where(np.isnan(columns["bound.time"]), columns["bound.fraction"], columns["bound.time"])
+    """What binds most of the time of each group; None where for most of it nothing can be said."""
+    time, fraction = columns["time"], columns["bound.fraction"]
+    # Without times the launches that are nearer to their ceiling stand for the group.
+    weight = np.where(np.isnan(time), np.where(np.isnan(fraction), 1.0, fraction), time)
     by = columns["bound.by"]
     best, leading = np.zeros(size), nothing(size)
-    for name in dict.fromkeys(name for name in by if name is not None):
-        mine = (by == name) & ~np.isnan(weight)
+    for name in dict.fromkeys(by.tolist()):
+        mine = by == name if name is not None else by == None  # noqa: E711
         amount = np.bincount(codes[mine], weight[mine], minlength=size)
         leading[amount > best] = name
         best = np.maximum(best, amount)

@@ -63,6 +63,20 @@ def model(quantities: Quantities, metric_map: MetricMap) -> Columns:
     return columns
 
 
+def for_all_invocations(columns: Columns, invocations: npt.NDArray[np.int64]) -> Columns:
+    """Columns of entries that stand for several launches each, from the values of their average launch.
+
+    Amounts, times and bounds are those of all invocations; rates, ceilings and fractions stay as they are.
+    """
+    if (invocations == 1).all():
+        return columns
+    scaled = {"time", "bound.time", "bound.headroom"}
+    return {
+        name: values * invocations if name in scaled or name.endswith((".count", ".bytes")) else values
+        for name, values in columns.items()
+    }
+
+
 def _work_columns(name: str, amount: Amount) -> Columns:
     roof = from_report(amount.peak, amount.clock)
     columns = _amount_columns(f"work.{name}", "count", amount, roof)
@@ -183,6 +197,10 @@ def _complete(columns: Columns, metric_map: MetricMap, quantities: Quantities) -
         rated |= ~np.isnan(columns.get(f"{prefix}.rate", unknown(size)))
     for path in SCALAR_FLOP_PATHS:
         complete &= columns.get(f"work.{path}.extent", nothing(size)) == exact
+    # Work without a ceiling may bind as well.
+    for path, amount in quantities.work.items():
+        works = (amount.total > 0) | (amount.rate > 0)
+        complete &= ~(works & np.isnan(amount.peak)) | np.full(size, path in NEVER_BINDING_PATHS)
     idle = quantities.tensor_state == TensorState.IDLE
     tensor_paths = [path for path in metric_map.paths if is_tensor(path)]
     counted = np.full(size, metric_map.id != BASE)

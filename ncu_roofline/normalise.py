@@ -26,8 +26,8 @@ LOCALES: Final = ("auto", "c", "european")
 
 _METRIC_NAME: Final = r"^[a-z0-9_:]+__[a-z0-9_]+(\.[a-z0-9_]+)*$"
 _NOT_AVAILABLE: Final = ("", "n/a", "nan", "-nan", "inf", "-inf", "no data", "none")
-_EUROPEAN: Final = r"^-?\d{1,3}(\.\d{3}){2,}$|^-?\d{1,3}(\.\d{3})+,\d+$|,\d{1,2}$|,\d{4,}$"
-_C: Final = r"^-?\d{1,3}(,\d{3}){2,}|,\d{3}\.\d+$|\.\d{1,2}$|\.\d{4,}$"
+_EUROPEAN: Final = r"^-?0,\d+$|^-?\d{4,},\d+$|^-?\d{1,3}(\.\d{3}){2,}$|^-?\d{1,3}(\.\d{3})+,\d+$|,\d{1,2}$|,\d{4,}$"
+_C: Final = r"^-?0\.\d+$|^-?\d{4,}\.\d+$|^-?\d{1,3}(,\d{3}){2,}|,\d{3}\.\d+$|\.\d{1,2}$|\.\d{4,}$"
 _AMBIGUOUS: Final = r"^-?[1-9]\d{0,2}\.\d{3}$"
 _LEADING_NUMBER: Final = re.compile(r"^\s*(-?[\d.,]+(?:[eE][-+]?\d+)?)\s*\(.*\)\s*$", re.DOTALL)
 
@@ -51,6 +51,7 @@ class Counters:
     conflicts: pl.DataFrame
     not_available: pl.DataFrame
     not_numbers: pl.DataFrame
+    negative: pl.DataFrame
     locale: str
 
     def __len__(self) -> int:
@@ -87,7 +88,9 @@ def normalise(
     cells = _numbers(cells, chosen)
     missing = cells.filter(pl.col("value").is_null() & pl.col("is_missing"))
     not_numbers = cells.filter(pl.col("value").is_null() & ~pl.col("is_missing"))
-    cells = _base_units(report.path, cells.filter(pl.col("value").is_not_null()))
+    # Everything that is used counts something: below zero it was not measured.
+    negative = cells.filter(pl.col("value") < 0)
+    cells = _base_units(report.path, cells.filter(pl.col("value") >= 0))
     unique, conflicts = _deduplicate(cells)
     return Counters(
         launches=report.launches,
@@ -99,8 +102,9 @@ def normalise(
         },
         cells=unique,
         conflicts=conflicts,
-        not_available=missing,
+        not_available=pl.concat([missing.select("launch", "metric"), _other_not_available(report.cells, used | texts)]),
         not_numbers=not_numbers,
+        negative=negative,
         locale=chosen,
     )
 
@@ -141,12 +145,17 @@ def _target(labels: Labels, section: str, name: str) -> Target | None:
 def _number_locale(path: str, texts: pl.Series, locale: str) -> str:
     """The number format of a file, from cells that can only be read one way."""
     if locale not in LOCALES:
-        raise UsageError("--locale", locale, f"choose one of {', '.join(LOCALES)}")
-    if locale != "auto":
-        return locale
-    marked = texts.filter(texts.str.contains("[.,]")).unique()
+        raise UsageError("locale", locale, f"choose one of {', '.join(LOCALES)}")
+    marked = texts.filter(texts.str.contains("[.,]")).unique(maintain_order=True)
     european = marked.filter(marked.str.contains(_EUROPEAN))
     c = marked.filter(marked.str.contains(_C))
+    against = {"c": european, "european": c, "auto": european.clear()}[locale]
+    if len(against):
+        raise InputError(
+            path, f"--locale {locale} contradicts the file: {against[0]!r} can only be read in the other number format"
+        )
+    if locale != "auto":
+        return locale
     if len(european) and len(c):
         raise InputError(
             path,
@@ -186,6 +195,12 @@ def _numbers(cells: pl.DataFrame, locale: str) -> pl.DataFrame:
     )
 
 
+def _other_not_available(cells: pl.DataFrame, used: AbstractSet[str]) -> pl.DataFrame:
+    """Launch and name of metrics that no map uses and that ncu printed as not available: maybe misspelt."""
+    other = pl.col("text").is_in(["n/a", "(!) n/a", "(!) nan"]) & pl.col("metric").str.contains(_METRIC_NAME)
+    return cells.filter(other & ~pl.col("metric").is_in(list(used))).select("launch", "metric")
+
+
 def _base_units(path: str, cells: pl.DataFrame) -> pl.DataFrame:
     """Convert ``value`` to base units and add ``rounding``; rows of another dimension are left out."""
     units = {text: find_unit(text) for text in cells["unit"].unique().to_list()}
@@ -206,6 +221,10 @@ def _base_units(path: str, cells: pl.DataFrame) -> pl.DataFrame:
     _refuse(path, table.filter(is_time & (pl.col("has") != TIME)), "a duration needs a unit of time")
     is_share = name.str.contains(".pct", literal=True)
     _refuse(path, table.filter(is_share & (pl.col("has") != RATIO)), "a percentage is printed with %")
+    is_rate = name.str.ends_with(".per_second")
+    _refuse(path, table.filter(is_rate & ~pl.col("has").str.ends_with("/s")), "a rate needs a unit per second")
+    wrong = (~is_time & (pl.col("has") == TIME)) | (~is_share & (pl.col("has") == RATIO))
+    _refuse(path, table.filter(wrong), "a counter is printed with neither a time nor a percentage")
     scale = pl.col("times") / (pl.col("per") * pl.col("divide"))
     # ncu prints two decimals and drops zeros: a whole number is exact only where nothing was scaled.
     whole_count = (pl.col("decimals") == 0) & (scale == 1.0)
@@ -238,6 +257,8 @@ def _deduplicate(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _columns(cells: pl.DataFrame, column: str, launches: int) -> dict[str, FloatArray]:
     """Scatter cells into one array of shape (launches,) per metric."""
+    if not cells.height:
+        return {}
     names = cells["metric"].unique(maintain_order=True)
     codes = cells["metric"].replace_strict({name: code for code, name in enumerate(names)}, return_dtype=pl.Int32)
     matrix = np.full((len(names), launches), np.nan)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ncu_roofline.analysis import Analysis, Input
 from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, nothing, objects, unknown
 from ncu_roofline.checks import InputFacts, View, run_rules
-from ncu_roofline.conditions import Conditions
+from ncu_roofline.conditions import from_messages
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.errors import UsageError
 from ncu_roofline.evaluate import evaluate
@@ -24,13 +24,16 @@ from ncu_roofline.grouping import device_time
 from ncu_roofline.labels import load_labels
 from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
-from ncu_roofline.model import model
+from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
-from ncu_roofline.readers import RawReport, Report, read_report
+from ncu_roofline.readers import REPLAY, RawReport, Report, read_report
+from ncu_roofline.vocabulary import DEFAULT_DOMAIN
 
 _CC = re.compile(r"\d+\.\d+")
-_DIMENSIONS = re.compile(r"\(\s*(\d+),\s*(\d+),\s*(\d+)\s*\)")
+_DIMENSIONS = re.compile(r"\(\s*([0-9]{1,10}),\s*([0-9]{1,10}),\s*([0-9]{1,10})\s*\)")
+_ORDINAL = re.compile(r"[0-9]{1,9}")
 _TEXT_ATTRIBUTES = ("name",)
+_NVTX_ENTRY = re.compile(r'"([^"]*)"')
 
 
 def read(*paths: str | Path) -> Report:
@@ -61,8 +64,10 @@ def analyze(
         NcuRooflineError: if an input cannot be read, a map is invalid or an argument has no meaning.
 
     """
-    if cc is not None and not _CC.fullmatch(cc):
-        raise UsageError("--cc", cc, "is not a compute capability such as 9.0")
+    if cc is not None and not _CC.fullmatch(str(cc)):
+        raise UsageError("cc", str(cc), "is not a compute capability such as 9.0")
+    if not inputs:
+        raise UsageError("inputs", "()", "give at least one report")
     library = load_library()
     if map is not None:
         library = library.with_map(map if isinstance(map, MetricMap) else load_map(Path(map)))
@@ -87,7 +92,7 @@ def analyze(
                 report.form,
                 len(report),
                 report.skipped.total,
-                Conditions(),
+                from_messages((text for _, text in report.skipped.messages), REPLAY),
             )
             for report in reports
         ),
@@ -125,8 +130,10 @@ def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None) -
     columns["device"] = np.concatenate([_text(counter, base, "name") for counter in counters])
     columns["cc"] = np.concatenate([_compute_capability(counter, base, cc) for counter in counters])
     columns["device_ordinal"] = objects(
-        int(text) if text is not None and text.isdigit() else None for text in texts["device_ordinal"]
+        int(text) if _ORDINAL.fullmatch(text or "") else None for text in texts["device_ordinal"]
     )
+    columns["invocations"] = np.array([_count(text) for text in texts["invocations"]], np.int64)
+    columns["nvtx"] = _nvtx(texts["nvtx_push_pop"], texts["nvtx_start_stop"])
     columns["line"] = printed["line"].astype(np.int64)
     return columns
 
@@ -136,7 +143,7 @@ def _compute_capability(counters: Counters, base: MetricMap, stated: str | None)
     major = counters.values.get(base.attributes["cc_major"], unknown(len(counters)))
     minor = counters.values.get(base.attributes["cc_minor"], unknown(len(counters)))
     return objects(
-        text if text is not None and _CC.fullmatch(text) else (stated if np.isnan(a) else f"{a:.0f}.{b:.0f}")
+        text if text is not None and _CC.fullmatch(text) else (stated if np.isnan(a + b) else f"{a:.0f}.{b:.0f}")
         for text, a, b in zip(counters.launches["cc"], major, minor, strict=True)
     )
 
@@ -155,6 +162,32 @@ def _dimensions(texts: ObjectArray) -> ObjectArray:
             value = tuple(map(int, match.groups())) if match else None
             known[text] = value if value and all(value) else None
     return objects(known[text] for text in texts)
+
+
+def _count(text: str | None) -> int:
+    """How many launches an entry stands for; numbers of a summary may have separators."""
+    digits = re.sub(r"\D", "", text or "")
+    return int(digits) if digits else 1
+
+
+def _nvtx(*columns: ObjectArray) -> ObjectArray:
+    """NVTX ranges around each launch as (domain, range) pairs, default domain first; None where there are none."""
+    known: dict[tuple[str | None, ...], tuple[tuple[str, str], ...] | None] = {}
+    for texts in zip(*columns, strict=True):
+        if texts not in known:
+            ranges = [_nvtx_range(entry) for text in texts for entry in _NVTX_ENTRY.findall(text or "")]
+            known[texts] = tuple(sorted(ranges, key=lambda pair: pair[0] != DEFAULT_DOMAIN)) or None
+    return objects(known[texts] for texts in zip(*columns, strict=True))
+
+
+def _nvtx_range(entry: str) -> tuple[str, str]:
+    """Domain and name of an entry ``Domain:Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg``.
+
+    A range name may have colons of its own.
+    """
+    fields = entry.split(":")
+    name = ":".join(fields[1:-6]) if len(fields) >= 8 else ":".join(fields[1:2])
+    return fields[0], name
 
 
 def _joined(counters: Sequence[Counters]) -> Mapping[str, FloatArray]:
@@ -178,7 +211,8 @@ def _evaluate(
         rows = np.flatnonzero(ids == metric_map.id)
         part = {name: column[rows] for name, column in values.items()}
         parts.append((rows, model(evaluate(metric_map, part, len(rows)), metric_map)))
-    return {"map": ids} | _scatter(parts, len(ids)), maps
+    columns = {"map": ids} | _scatter(parts, len(ids))
+    return for_all_invocations(columns, launches["invocations"]), maps
 
 
 def _scatter(parts: Iterable[tuple[npt.NDArray[np.intp], Columns]], size: int) -> Columns:
@@ -212,6 +246,7 @@ def _facts(reports: Sequence[RawReport], counters: Sequence[Counters]) -> tuple[
                 conflicts=counter.conflicts,
                 not_available=counter.not_available,
                 not_numbers=counter.not_numbers,
+                negative=counter.negative,
                 locale=counter.locale,
             )
         )

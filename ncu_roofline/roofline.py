@@ -70,19 +70,15 @@ def bound(members: Sequence[Member], time: FloatArray, *, undecided: BoolArray) 
     value = usage[binding, np.arange(len(time))]
     in_binding = np.stack([binding == names.index(member.resource) for member in members])
     leading = np.where(in_binding & ~np.isnan(weights), weights, -1.0).argmax(axis=0)
-    decided = known & (value > 0) & ~undecided
+    untimed = np.isnan(time)
+    only_totals = (np.isnan(loads) & ~np.isnan(times)).any(axis=0)
+    from_loads = ~np.isnan(loads).all(axis=0)
+    # Totals and rates of different members cannot be compared without a time.
+    mixed = untimed & only_totals & from_loads
+    decided = known & (value > 0) & ~undecided & ~mixed
     by = np.array([member.id for member in members], dtype=object)[leading]
     pipe = np.array([member.pipe for member in members], dtype=object)[leading]
     by[~decided] = None
     pipe[~decided] = None
-    from_loads = ~np.isnan(loads).all(axis=0)
     fraction = np.where(from_loads, value, np.nan)
-    bound_time = np.where(from_loads, fraction * time, value)
-    fraction = np.where(np.isnan(fraction), ratio(bound_time, time), fraction)
-    return Bound(
-        by=by,
-        pipe=pipe,
-        time=bound_time,
-        fraction=fraction,
-        headroom=time - bound_time,
-    )
+    return Bound(by=by, pipe=pipe, time=fraction * time, fraction=fraction, headroom=time - fraction * time)

@@ -51,7 +51,11 @@ def read_yaml(path: Path) -> YamlFile:
         lines["$"] = mark.line + 1 if mark else 1
         result.report("$", f"is not valid YAML: {getattr(error, 'problem', None) or error}")
         return result
-    data = None if node is None else _plain(loader, node, "$", result, lines)
+    try:
+        data = None if node is None else _plain(loader, node, "$", result, lines)
+    except RecursionError:
+        data = None
+        result.report("$", "refers to itself")
     return YamlFile(result.name, data, lines, result.problems)
 
 
@@ -69,4 +73,8 @@ def _plain(loader: Any, node: yaml.Node, path: str, file: YamlFile, lines: dict[
         return mapping
     if isinstance(node, yaml.SequenceNode):
         return [_plain(loader, item, f"{path}[{position}]", file, lines) for position, item in enumerate(node.value)]
-    return loader.construct_object(node)
+    try:
+        return loader.construct_object(node)
+    except (yaml.YAMLError, ValueError) as error:
+        file.report(path, f"is not a plain value: {getattr(error, 'problem', None) or error}")
+        return None

@@ -46,6 +46,10 @@ CORE_TIERS: Final = ("dram", "l2", "l1")
 """The tiers that a complete picture needs."""
 
 
+DEFAULT_DOMAIN: Final = "<default domain>"
+"""NVTX domain of ranges that an application pushes without naming one."""
+
+
 def work_unit(path: str) -> str:
     """``FLOP`` or ``OP``, the unit in which the work of an instruction path is counted."""
     return "OP" if path in OP_PATHS else "FLOP"

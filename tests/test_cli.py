@@ -124,7 +124,7 @@ def test_required_quantity_that_is_missing_exits_with_1_and_says_so(write: Write
     path = write(details("0|k|DB||(!) n/a", "0|k|T|ns|1,000"))
     result = run("analyze", path, "--require", "dram")
     assert result.exit_code == 1
-    assert "required dram" in result.stderr
+    assert "required: dram is not known for 1 of 1 launches" in result.stderr
 
 
 def test_required_quantity_that_is_there_changes_nothing() -> None:

@@ -59,7 +59,6 @@ def test_report_gives_its_expected_values(corpus: Path, path: Path) -> None:
         ("40-text-smxx-flashinfer_paged_decode_gqa_bf16_b128_ctx8k_p64.ncu.csv", "returned an error code"),
         ("45-text-smxx-ncu_log.txt", "text output for people"),
         ("01-rep-sm120-ncu_report.ncu-rep", "binary Nsight Compute report"),
-        ("29-summary-sm110-print_summary_per_kernel_thor_cc110.csv", "--print-summary"),
         ("timings/t01-algo23_cuda_gpu_trace.csv", "not a CSV report of Nsight Compute"),
         ("timings/t03-algo23_capture.sqlite", "SQLite"),
     ],

@@ -170,7 +170,7 @@ def test_no_architecture_is_named_in_python() -> None:
         ("tensor.fp8:", "tensor.fp9:", "unknown instruction path"),
         ("  l2:", "  l5:", "unknown memory tier"),
         ("src_fp8: 1}\n            peak", 'src_fp8: "1"}\n            peak', "is not an integer"),
-        ("src_fp8: 1}\n            peak", "src_fp8: 0}\n            peak", "is not positive"),
+        ("src_fp8: 1}\n            peak", "src_fp8: 0}\n            peak", "is not between"),
         ("lts__t_sectors: 64}, peak", "lts__t_sectors.sum: 64}, peak", "is not a base counter"),
         ("id: sm_999", "id: sm_999\nid: again", "duplicate key"),
         ("extends: base", "extends: nowhere", "there is no map with the id"),

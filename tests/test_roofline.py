@@ -90,11 +90,18 @@ def test_rates_alone_give_a_fraction_and_no_times() -> None:
     assert np.isnan(result.headroom[0])
 
 
-def test_totals_alone_give_a_bound_time_and_no_fraction() -> None:
-    result = bound([member("dram", 2e9, 1e12)], np.array([NAN]), undecided=DECIDED)
+def test_totals_alone_tell_what_binds_and_neither_a_time_nor_a_fraction() -> None:
+    members = [member("dram", 2e9, 1e12), member("l2", 1e9, 1e12)]
+    result = bound(members, np.array([NAN]), undecided=DECIDED)
     assert result.by[0] == "dram"
-    assert result.time[0] == pytest.approx(2e-3)
-    assert np.isnan(result.fraction[0])
+    assert np.isnan([result.time[0], result.fraction[0], result.headroom[0]]).all()
+
+
+def test_totals_and_rates_without_a_time_cannot_be_compared() -> None:
+    members = [member("fp32", 5e12, 1e12, pipe="fma"), member("dram", NAN, 1e12, rate=1e10)]
+    result = bound(members, np.array([NAN]), undecided=DECIDED)
+    assert result.by[0] is None
+    assert result.fraction[0] == pytest.approx(0.01)
 
 
 def test_amount_without_a_ceiling_does_not_bind() -> None:

@@ -35,15 +35,15 @@ LAYERS: dict[str, set[str]] = {
     "roofline": {"arrays"},
     "model": {"arrays", "ceilings", "evaluate", "maps", "roofline", "vocabulary"},
     "collect": {"counters", "maps", "vocabulary"},
-    "checks": {"arrays", "collect", "maps", "readers", "vocabulary"},
+    "checks": {"arrays", "collect", "counters", "maps", "readers", "vocabulary"},
     "grouping": {"arrays", "vocabulary"},
     "analysis": {"arrays", "checks", "conditions", "grouping", "maps", "vocabulary", "render"},
     "pipeline": {
         "analysis", "arrays", "checks", "conditions", "counters", "errors", "evaluate", "grouping", "labels", "maps",
-        "model", "normalise", "readers",
+        "model", "normalise", "readers", "vocabulary",
     },
     "render": {"analysis", "arrays", "checks", "version", "vocabulary"},
-    "cli": {"analysis", "errors", "pipeline", "render", "version", "vocabulary"},
+    "cli": {"analysis", "arrays", "errors", "pipeline", "render", "version", "vocabulary"},
     "__init__": {"analysis", "errors", "maps", "pipeline", "readers", "version"},
     "__main__": {"cli"},
 }  # fmt: skip

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from ncu_roofline.arrays import BoolArray
 from ncu_roofline.checks.rule import Evidence, View
-from ncu_roofline.collect import collection_command
+from ncu_roofline.collect import COLLECT, collection_command
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.vocabulary import (
     CORE_TIERS,
@@ -30,7 +30,6 @@ def counter_not_collected(view: View) -> Iterator[Evidence]:
     """
     for metric_map in view.maps:
         rows = view.labels("map") == metric_map.id
-        missing: list[str] = []
         said: list[str] = []
         hit = np.zeros(view.size, np.bool_)
         # A tensor pipe that did nothing leaves nothing to count.
@@ -38,11 +37,10 @@ def counter_not_collected(view: View) -> Iterator[Evidence]:
         for name in (*CORE_TIERS, *PATHS):
             gone = view.flags(f"missing.{name}") & rows & ~(idle & is_tensor(name))
             if gone.any():
-                missing.append(name)
                 said.append(name if gone.sum() == rows.sum() else f"{name} ({gone.sum()} of {rows.sum()})")
                 hit |= gone
-        if missing:
-            yield Evidence(hit, f"not collected: {', '.join(said)}.", _collect(metric_map, missing))
+        if said:
+            yield Evidence(hit, f"not collected: {', '.join(said)}.", _collect(metric_map))
 
 
 def tensor_not_counted(view: View) -> Iterator[Evidence]:
@@ -53,12 +51,17 @@ def tensor_not_counted(view: View) -> Iterator[Evidence]:
     instructions times a constant is not a substitute, since the work of an instruction depends on its shape.
     """
     hit = view.flags("tensor_missing")
-    yield from _by_map(
-        view,
-        hit,
-        "the tensor pipe was active and its operations were not counted: FLOP, intensity and bound are lower "
-        "bounds, and what binds is not known",
+    what = (
+        "the tensor pipe was active and its operations were not counted: FLOP, intensity and bound are lower bounds, "
+        "and what binds is not known."
     )
+    for metric_map in view.maps:
+        rows = hit & (view.labels("map") == metric_map.id)
+        if rows.any():
+            has_paths = any(map(is_tensor, metric_map.paths))
+            yield Evidence(
+                rows, what, _collect(metric_map) if has_paths else "A metric map of this architecture is needed."
+            )
 
 
 def tensor_activity_ambiguous(view: View) -> Iterator[Evidence]:
@@ -71,7 +74,7 @@ def tensor_activity_ambiguous(view: View) -> Iterator[Evidence]:
     counted = _all_tensor_paths_counted(view)
     hit = (view.columns["tensor_state"] == TensorState.AMBIGUOUS) & ~counted
     yield from _by_map(
-        view, hit, "the tensor pipe was active; whether in tensor work or in constant loads is not known", ()
+        view, hit, "the tensor pipe was active; whether in tensor work or in constant loads is not known"
     )
 
 
@@ -127,6 +130,32 @@ def architecture_not_stated(view: View) -> Iterator[Evidence]:
         )
 
 
+def time_not_known(view: View) -> Iterator[Evidence]:
+    """The duration of a launch is not known.
+
+    There is neither ``gpu__time_duration`` nor cycles with their clock, or the duration is zero. Rates come from the
+    report alone, and times and headroom are unknown.
+    """
+    yield from _by_map(view, np.isnan(view.floats("time")), "no duration is known")
+
+
+def launches_not_separable(view: View) -> Iterator[Evidence]:
+    """An entry is the average of several launches.
+
+    The report was printed with ``--print-summary``. Amounts, times and bounds are the average times the number of
+    invocations; how much single launches differ cannot be said. Export without it to see every launch.
+    """
+    hit = view.floats("invocations") > 1
+    if hit.any():
+        total = int(view.floats("invocations")[hit].sum())
+        yield Evidence(
+            hit,
+            f"{total} launches were merged by --print-summary into {int(hit.sum())} entries: totals are average times "
+            "invocations.",
+            "Export without --print-summary to see every launch.",
+        )
+
+
 def partial_amount(view: View) -> Iterator[Evidence]:
     """Only some of the counters of an amount were collected, so the amount is a lower bound."""
     hit = np.zeros(view.size, np.bool_)
@@ -137,7 +166,7 @@ def partial_amount(view: View) -> Iterator[Evidence]:
             names.append(name.partition(".")[2])
             hit |= partial
     if names:
-        yield from _by_map(view, hit, f"only part of the counters of {', '.join(names)} was collected", names)
+        yield from _by_map(view, hit, f"only part of the counters of {', '.join(names)} was collected")
 
 
 def ceiling_not_known(view: View) -> Iterator[Evidence]:
@@ -161,7 +190,7 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
                 names.append(name)
                 hit |= lacks
         if names:
-            yield Evidence(hit, f"no ceiling is known for {', '.join(names)}.", _collect(metric_map, names))
+            yield Evidence(hit, f"no ceiling is known for {', '.join(names)}.", _collect(metric_map))
 
 
 def measure_sees_less(view: View) -> Iterator[Evidence]:
@@ -196,14 +225,14 @@ def _all_tensor_paths_counted(view: View) -> BoolArray:
     return counted
 
 
-def _by_map(view: View, hit: BoolArray, what: str, wanted: Collection[str] | None = None) -> Iterator[Evidence]:
+def _by_map(view: View, hit: BoolArray, what: str) -> Iterator[Evidence]:
     """One evidence per architecture, with the command that collects what would tell."""
     for metric_map in view.maps:
         rows = hit & (view.labels("map") == metric_map.id)
         if rows.any():
-            tensor = [path for path in metric_map.paths if is_tensor(path)]
-            yield Evidence(rows, f"{what}.", _collect(metric_map, tensor if wanted is None else wanted))
+            yield Evidence(rows, f"{what}.", _collect(metric_map))
 
 
-def _collect(metric_map: MetricMap, missing: Collection[str]) -> str:
-    return f"Collect with: {collection_command(metric_map, missing)}"
+def _collect(metric_map: MetricMap) -> str:
+    """One command for the whole picture: a second report cannot be laid beside the first."""
+    return f"{COLLECT}{collection_command(metric_map)}"

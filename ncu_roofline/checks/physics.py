@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ncu_roofline.arrays import ratio
+from ncu_roofline.arrays import BoolArray, ratio
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.vocabulary import Severity
 
@@ -16,6 +16,7 @@ TOO_SHORT: Final = 10e-6
 
 _LIMITS: Final = ((Severity.NOTE, 1.0, 1.02), (Severity.WARNING, 1.02, 1.10), (Severity.ERROR, 1.10, np.inf))
 _ROUNDING: Final = 1e-9
+_BUSY_LIMIT: Final = 1.02
 
 
 def above_ceiling(view: View) -> Iterator[Evidence]:
@@ -34,13 +35,16 @@ def above_ceiling(view: View) -> Iterator[Evidence]:
         share = np.nan_to_num(ratio(view.floats(f"{quantity}.rate"), view.floats(column)))
         name[share > worst] = quantity.partition(".")[2]
         worst = np.maximum(worst, share)
+    together = np.nan_to_num(view.floats("bound.fraction"))
+    name[together > worst + _ROUNDING] = "what shares a pipe or data path, taken together,"
+    worst = np.maximum(worst, together)
     for severity, low, high in _LIMITS:
         hit = (worst > low + _ROUNDING) & (worst <= high + _ROUNDING)
         if hit.any():
             top = int(np.where(hit, worst, 0.0).argmax())
             yield Evidence(
                 hit,
-                f"{name[top]} runs at {worst[top]:.1%} of its ceiling (launch {top}).",
+                f"{name[top]} runs at {worst[top]:.1%} of its ceiling{_where(hit, top)}.",
                 "Look whether the amount and the ceiling were measured for the same device, clock and scope.",
                 severity,
             )
@@ -52,14 +56,13 @@ def too_short(view: View) -> Iterator[Evidence]:
     Under 10 microseconds launch overhead, timer resolution and the flush of caches before each pass weigh as
     much as the kernel. What binds is still given; fractions and percentages are not to be quoted.
     """
-    time = view.floats("time")
+    time = view.floats("time") / view.floats("invocations")
     hit = time < TOO_SHORT
     if hit.any():
         shortest = int(np.where(hit, time, np.inf).argmin())
         yield Evidence(
             hit,
-            f"{int(hit.sum())} launch(es) took less than 10 us, the shortest {time[shortest] * 1e6:.3g} us "
-            f"(launch {shortest}): too short to judge.",
+            f"under 10 us, the shortest {time[shortest] * 1e6:.3g} us{_where(hit, shortest)}: too short to judge.",
             "Profile a larger problem, or several launches as one range.",
         )
 
@@ -78,5 +81,24 @@ def instruction_mix(view: View) -> Iterator[Evidence]:
             lowest = int(np.where(hit, share, np.inf).argmin())
             yield Evidence(
                 hit,
-                f"the mix of add, mul and fma limits {path} to {share[lowest]:.0%} of its peak (launch {lowest}).",
+                f"the mix of add, mul and fma limits {path} to {share[lowest]:.0%} of its peak{_where(hit, lowest)}.",
             )
+
+
+def busy_above_peak(view: View) -> Iterator[Evidence]:
+    """A throughput percentage of ncu is above 100 %.
+
+    Counters of one launch come from several passes, and in short kernels they do not fit together. The percentage is
+    shown as it was printed.
+    """
+    for column in view.matching("utilization.*"):
+        busy = view.floats(column)
+        hit = busy > _BUSY_LIMIT
+        if hit.any():
+            top = int(np.where(hit, busy, 0.0).argmax())
+            yield Evidence(hit, f"{column.partition('.')[2]} is at {busy[top]:.1%}{_where(hit, top)}, which cannot be.")
+
+
+def _where(hit: BoolArray, launch: int) -> str:
+    """The launch with the worst value, where there are several."""
+    return f" (launch {launch})" if hit.sum() > 1 else ""

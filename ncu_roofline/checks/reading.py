@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 import numpy as np
 import polars as pl
 
 from ncu_roofline.arrays import BoolArray
 from ncu_roofline.checks.rule import Evidence, InputFacts, View
+from ncu_roofline.counters import metrics_of
+from ncu_roofline.readers import REPLAY
 
 _SHOWN = 5
 
@@ -56,7 +59,7 @@ def conflicting_values(view: View) -> Iterator[Evidence]:
             row = facts.conflicts.row(0, named=True)
             yield Evidence(
                 _launches(view, facts, facts.conflicts),
-                f"{facts.path}: {facts.conflicts.height} printed value(s) contradict another one of the same "
+                f"{facts.path}: {_times(facts.conflicts.height, 'printed value')} against another one of the same "
                 f"metric and launch, first {row['metric']} with {row['text']} {row['unit']} on line {row['line']} "
                 f"against the value on line {row['line_used']}, which is used.",
                 "The file may hold two reports of the same launches; analyse them one by one.",
@@ -75,7 +78,7 @@ def not_available(view: View) -> Iterator[Evidence]:
             yield Evidence(
                 _launches(view, facts, facts.not_available),
                 f"{facts.path}: printed as not available: {_some(names)}.",
-                "Check the spelling with `ncu --query-metrics`; not every chip has every metric.",
+                _spelling(view, names),
             )
 
 
@@ -89,9 +92,66 @@ def not_a_number(view: View) -> Iterator[Evidence]:
             row = facts.not_numbers.row(0, named=True)
             yield Evidence(
                 _launches(view, facts, facts.not_numbers),
-                f"{facts.path}: {facts.not_numbers.height} value(s) are no numbers, first {row['text']!r} of "
-                f"{row['metric']} on line {row['line']}.",
+                f"{facts.path}: {_times(facts.not_numbers.height, 'value')} that is no number, first {row['text']!r} "
+                f"of {row['metric']} on line {row['line']}.",
             )
+
+
+def negative_value(view: View) -> Iterator[Evidence]:
+    """A counter is negative.
+
+    Everything that is used counts something. A negative value was not measured and is taken as not collected.
+    """
+    for facts in view.inputs:
+        if facts.negative.height:
+            row = facts.negative.row(0, named=True)
+            yield Evidence(
+                _launches(view, facts, facts.negative),
+                f"{facts.path}: {_times(facts.negative.height, 'value')} below zero, first {row['text']} {row['unit']} "
+                f"of {row['metric']} on line {row['line']}.",
+                "Profile again; do not use this report.",
+            )
+
+
+def ncu_error(view: View) -> Iterator[Evidence]:
+    """The tool ncu reported errors around the table.
+
+    A launch that could not be profiled is missing from the table, and a run that ended early may have lost others.
+    """
+    for facts in view.inputs:
+        errors = [(line, text) for line, text in facts.skipped.messages if text.startswith("==ERROR==")]
+        if errors:
+            said = "; ".join(f"line {line}: {text.removeprefix('==ERROR== ')}" for line, text in errors[:_SHOWN])
+            yield Evidence(
+                _no_launch(view),
+                f"{facts.path}: ncu reported {_times(len(errors), 'error')}: {said}",
+                "Launches may be missing; look at the application's own output.",
+            )
+
+
+def replayed_application(view: View) -> Iterator[Evidence]:
+    """Time and counters come from different runs of the application.
+
+    In application replay ncu starts the application once per pass. Counters of one launch are then from several runs,
+    which agree only if the application does the same every time.
+    """
+    for facts in view.inputs:
+        if any(text.startswith(REPLAY) for _, text in facts.skipped.messages):
+            yield Evidence(
+                _all_of(view, facts), f"{facts.path}: collected by application replay, several runs of the application."
+            )
+
+
+def kernel_name_cut(view: View) -> Iterator[Evidence]:
+    """Kernel names were cut at an anonymous namespace.
+
+    ncu prints what stands behind ``<unnamed>::`` only. Names are kept as they are; another tool may print them in full.
+    """
+    names = view.labels("kernel")
+    hit = np.fromiter((str(name).startswith("unnamed>::") for name in names), np.bool_, len(names))
+    if hit.any():
+        first = names[int(np.flatnonzero(hit)[0])]
+        yield Evidence(hit, f"kernel names are cut at an anonymous namespace, such as {first!r}.")
 
 
 def european_numbers(view: View) -> Iterator[Evidence]:
@@ -103,7 +163,8 @@ def european_numbers(view: View) -> Iterator[Evidence]:
     for facts in view.inputs:
         if facts.locale == "european":
             yield Evidence(
-                _no_launch(view), f"{facts.path}: numbers are read with a decimal comma (117.344 is 117 344)."
+                _no_launch(view),
+                f"{facts.path}: numbers are read with a decimal comma and with dots between thousands.",
             )
 
 
@@ -122,9 +183,28 @@ def _lines(facts: InputFacts, kind: str, count: int) -> str:
     return f"{count} {noun[kind]}{plural} (line {where})"
 
 
+def _times(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
+def _spelling(view: View, names: list[str]) -> str:
+    """Names that exist and look like those that were not available."""
+    known = {name for metric_map in view.maps for counter in metric_map.base_counters() for name in metrics_of(counter)}
+    near = {name: get_close_matches(name, known - {name}, 1, 0.9) for name in names[:_SHOWN] if name not in known}
+    meant = ", ".join(f"{name} -> {match[0]}" for name, match in near.items() if match)
+    advice = "Not every chip has every metric: `ncu --query-metrics` lists those of a chip."
+    return f"Misspelt? {meant}. {advice}" if meant else advice
+
+
 def _some(names: list[str]) -> str:
     more = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _all_of(view: View, facts: InputFacts) -> BoolArray:
+    mask = _no_launch(view)
+    mask[facts.first_launch : facts.first_launch + facts.launches] = True
+    return mask
 
 
 def _no_launch(view: View) -> BoolArray:

@@ -28,6 +28,7 @@ class InputFacts:
     conflicts: pl.DataFrame
     not_available: pl.DataFrame
     not_numbers: pl.DataFrame
+    negative: pl.DataFrame
     locale: str
 
 

@@ -5,6 +5,8 @@ Commands import the library when they run, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 import click
@@ -23,6 +25,13 @@ class _Program(click.Group):
             return super().invoke(ctx)
         except NcuRooflineError as error:
             click.echo(f"error: {error}", err=True)
+            ctx.exit(USAGE_ERROR)
+        except BrokenPipeError:
+            # The reader of standard output has seen enough; nothing may be flushed into it at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+        except OSError as error:
+            click.echo(f"error: standard output or input: {error.strerror}", err=True)
             ctx.exit(USAGE_ERROR)
 
 

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
-from typing import TYPE_CHECKING
 
 import click
 
-from ncu_roofline.errors import UsageError
-
-if TYPE_CHECKING:
-    from ncu_roofline.analysis import Analysis
+from ncu_roofline.cli.selection import required, select
 
 FINDINGS_EXIT = 1
 _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
@@ -21,12 +15,16 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="REPORT...")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output (-).")
 @click.option("--kernel", metavar="REGEX", help="Only launches whose kernel name contains a match.")
 @click.option("--launch", metavar="N[,N-M]", help="Only these launches, counted from 0 over all inputs.")
+@click.option("--nvtx", metavar="RANGE", help="Only launches inside this NVTX range (RANGE or DOMAIN@RANGE).")
 @click.option("--per-launch", is_flag=True, help="One row per launch instead of per kernel and shape.")
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first N rows of the table.")
-@click.option("--sort", type=click.Choice(_SORT_KEYS), default="time", show_default=True)
+@click.option(
+    "--sort", type=click.Choice(_SORT_KEYS), default="time", show_default=True,
+    help="Longest time, lowest fraction or largest headroom first; or by kernel name or position.",
+)  # fmt: skip
 @click.option("--cc", metavar="X.Y", help="Compute capability of launches whose report does not state it.")
 @click.option("--map", "map_", metavar="FILE", help="A metric map that answers first for its architectures.")
 @click.option(
@@ -48,6 +46,7 @@ def analyze(
     output: str | None,
     kernel: str | None,
     launch: str | None,
+    nvtx: str | None,
     per_launch: bool,
     top: int | None,
     sort: str,
@@ -63,18 +62,19 @@ def analyze(
     Prints time, work, traffic, what binds and how far from it each kernel is. Filters select launches; shares
     still refer to all launches of the device.
     """
-    from ncu_roofline.cli.output import terminal_width, write
+    from ncu_roofline.cli.output import is_terminal, terminal_width, write
     from ncu_roofline.pipeline import analyze as run
     from ncu_roofline.vocabulary import Severity
 
-    analysis = _select(run(*inputs, map=map_, cc=cc, locale=locale), kernel, launch)
-    unmet = analysis.lacking(_names(require))
+    names = required(require)
+    analysis = select(run(*inputs, map=map_, cc=cc, locale=locale), kernel=kernel, launch=launch, nvtx=nvtx)
+    unmet = analysis.lacking(names)
     if format_ == "json":
         text = analysis.to_json()
     else:
         from ncu_roofline.render.terminal import render_table
 
-        color = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        color = output is None and is_terminal() and "NO_COLOR" not in os.environ
         text = render_table(
             analysis,
             width=terminal_width(),
@@ -86,51 +86,12 @@ def analyze(
         )
     write(text, output, inputs)
     for name, launches in unmet.items():
-        click.echo(f"required {name} is not known for {len(launches)} launch(es), first {launches[0]}", err=True)
+        click.echo(
+            f"required: {name} is not known for {len(launches)} of {len(analysis)} launches, first for launch "
+            f"{launches[0]}",
+            err=True,
+        )
     worst = analysis.worst()
     failed = fail_on != "never" and worst is not None and worst >= Severity[fail_on.upper()]
     if failed or unmet:
         raise click.exceptions.Exit(FINDINGS_EXIT)
-
-
-def _select(analysis: Analysis, kernel: str | None, launch: str | None) -> Analysis:
-    import numpy as np
-
-    keep = np.ones(len(analysis), np.bool_)
-    if kernel is not None:
-        try:
-            pattern = re.compile(kernel)
-        except re.error as error:
-            raise UsageError("--kernel", kernel, f"is not a regular expression: {error}") from error
-        names = analysis.columns["kernel"]
-        matching = {name for name in set(names) if pattern.search(name or "")}
-        keep &= np.fromiter((name in matching for name in names), np.bool_, len(analysis))
-    if launch is not None:
-        keep &= np.isin(analysis.columns["launch"], sorted(_positions(launch)))
-    if not keep.any():
-        raise UsageError(
-            "--kernel/--launch", f"{kernel or ''} {launch or ''}".strip(), "selects none of the "
-            f"{len(analysis)} launches"
-        )  # fmt: skip
-    return analysis.select(keep)
-
-
-def _positions(text: str) -> set[int]:
-    positions: set[int] = set()
-    for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
-        if match is None:
-            raise UsageError("--launch", text, "is not a list of numbers and ranges such as 0,4-7")
-        first = int(match[1])
-        positions.update(range(first, int(match[2] or first) + 1))
-    return positions
-
-
-def _names(require: str | None) -> list[str]:
-    from ncu_roofline.vocabulary import PATHS, TIERS
-
-    names = [name.strip() for name in require.split(",")] if require else []
-    for name in names:
-        if name not in PATHS and name not in TIERS:
-            raise UsageError("--require", name, f"is no tier or path; known are {', '.join((*TIERS, *PATHS))}")
-    return names

@@ -9,45 +9,65 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
 from ncu_roofline.errors import UsageError
 
+STANDARD = "-"
 _PIPE_WIDTH = 160
 
 
-def write(text: str, output: str | None, inputs: Sequence[str]) -> None:
-    """Print a text, or write it to a file under a temporary name that is then renamed.
+def write(text: str | bytes, output: str | None, inputs: Sequence[str]) -> None:
+    """Print a text (``None`` or ``-``), or write it to a file under a temporary name that is then renamed.
+
+    Links are followed; what is no regular file (a pipe, a device) is written into and not replaced.
 
     Raises:
         UsageError: if the file is an input or cannot be written.
 
     """
-    if output is None:
-        click.echo(text, nl=not text.endswith("\n"), color=True)
+    content = (
+        text if isinstance(text, bytes) else (text if text.endswith("\n") else text + "\n").encode("utf-8", "replace")
+    )
+    if output in (None, STANDARD):
+        if sys.stdout is None:
+            raise UsageError("--output", STANDARD, "standard output is closed")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
         return
-    target = Path(output)
+    target = Path(str(output)).resolve()
     if any(Path(name).exists() and target.exists() and target.samefile(name) for name in inputs):
-        raise UsageError("--output", output, "is an input, and inputs are never overwritten")
+        raise UsageError("--output", str(output), "is an input, and inputs are never overwritten")
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text if text.endswith("\n") else text + "\n")
-            Path(temporary).chmod(0o666 & ~_umask())
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+        else:
+            _replace(target, content)
     except OSError as error:
-        raise UsageError("--output", output, f"cannot be written: {error.strerror}") from error
+        raise UsageError("--output", str(output), f"cannot be written: {error.strerror}") from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def terminal_width() -> int:
     """Columns of the terminal; wide when the output is piped and nobody said otherwise."""
-    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+    if is_terminal() or "COLUMNS" in os.environ:
         return shutil.get_terminal_size().columns
     return _PIPE_WIDTH
+
+
+def is_terminal() -> bool:
+    """Whether standard output is open and a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _umask() -> int:

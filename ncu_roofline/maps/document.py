@@ -22,6 +22,8 @@ _KEYS = {
 _ATTRIBUTES = {"name", "memory_clock", "memory_bus_width", "sm_count", "cc_major", "cc_minor"}
 _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
 _COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+")
+_MEASURE = re.compile(r"[a-z][a-z0-9_]*")
+_HEAVIEST = 1_000_000
 _CC = re.compile(r"\d+\.\d+")
 
 
@@ -65,6 +67,9 @@ def read_document(path: Path) -> Document:
     document.extends = _text(file, "$.extends", top["extends"]) if top.get("extends") is not None else None
     document.compute_capabilities = _compute_capabilities(file, top.get("compute_capabilities", []))
     document.time = _texts(file, "$.time", top.get("time", []))
+    for position, metric in enumerate(document.time):
+        if not metric.startswith("gpu__time"):
+            file.report(f"$.time[{position}]", f"{metric!r} is no duration; those begin with gpu__time")
     document.cycles = _counters(file, "$.cycles", top.get("cycles", []))
     document.clocks = {
         name: _counter(file, f"$.clocks.{name}", counter)
@@ -218,8 +223,8 @@ def _weights(file: YamlFile, where: str, entry: Any) -> dict[str, int]:
         at = f"{where}.{name}"
         if isinstance(weight, bool) or not isinstance(weight, int):
             file.report(at, f"the weight {weight!r} is not an integer")
-        elif weight <= 0:
-            file.report(at, f"the weight {weight} is not positive")
+        elif not 0 < weight <= _HEAVIEST:
+            file.report(at, f"the weight is not between 1 and {_HEAVIEST}")
         else:
             weights[_counter(file, at, name)] = weight
     return weights

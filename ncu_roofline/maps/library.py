@@ -36,7 +36,8 @@ class MapLibrary:
 
     def with_map(self, metric_map: MetricMap) -> MapLibrary:
         """A library in which one more map answers first for its compute capabilities."""
-        return MapLibrary({metric_map.id: metric_map} | dict(self.maps))
+        others = {name: other for name, other in self.maps.items() if name != metric_map.id}
+        return MapLibrary({metric_map.id: metric_map} | others)
 
 
 def load_library(directory: Path | None = None) -> MapLibrary:
@@ -71,18 +72,16 @@ def load_map(path: Path) -> MetricMap:
 
     """
     document = read_document(path)
-    candidates = [
-        read_document(other)
-        for folder in (path.parent, metric_map_directory())
-        for other in sorted(folder.glob("*.yaml"))
-        if other.name not in _NOT_MAPS and other.resolve() != path.resolve()
-    ]
-    parents: dict[str, Document] = {}
-    for candidate in candidates:
-        if not candidate.file.problems:
-            parents.setdefault(candidate.id, candidate)
     if document.file.problems:
         raise DataFileError(document.file.problems)
+    folders = (path.parent, metric_map_directory()) if document.extends else ()
+    candidates = (
+        read_document(other)
+        for folder in folders
+        for other in sorted(folder.glob("*.yaml"))
+        if other.name not in _NOT_MAPS and other.resolve() != path.resolve()
+    )
+    parents = {c.id: c for c in candidates if c.id == document.extends and not c.file.problems}
     return _resolve(document, parents)
 
 
@@ -108,6 +107,9 @@ def _clashes(documents: Iterable[Document]) -> list[DataFileProblem]:
 def _resolve(document: Document, by_id: Mapping[str, Document]) -> MetricMap:
     """Merge a document with its chain of parents: a child's entry replaces the parent's whole entry."""
     if document.extends is None:
+        if not document.time:
+            document.file.report("$.time", "a map without a parent has to name the metrics of the duration")
+            raise DataFileError(document.file.problems)
         return _own(document)
     parent_document = by_id.get(document.extends)
     if parent_document is None or parent_document is document:

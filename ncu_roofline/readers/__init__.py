@@ -4,7 +4,8 @@ A reader keeps what was printed, as text, with its line. It knows neither what u
 are for.
 """
 
+from ncu_roofline.readers.lines import REPLAY
 from ncu_roofline.readers.read import read_report
 from ncu_roofline.readers.report import RawReport, Report, SkippedLines
 
-__all__ = ["RawReport", "Report", "SkippedLines", "read_report"]
+__all__ = ["REPLAY", "RawReport", "Report", "SkippedLines", "read_report"]

@@ -18,17 +18,21 @@ from ncu_roofline.readers.report import CELL_SCHEMA
 
 FORM: Final = "csv-details"
 
-_COLUMNS: Final = {
-    "section": "Section Name",
-    "metric": "Metric Name",
-    "unit": "Metric Unit",
-    "text": "Metric Value",
-}
+_VALUE: Final = "Metric Value"
+
+NOT_AVAILABLE: Final = ("n/a", "(!) n/a", "(!) nan")
+
+_COLUMNS: Final = {"section": "Section Name", "metric": "Metric Name", "unit": "Metric Unit"}
 
 
-def columns(header: Header) -> dict[str, int]:
-    """Positions of the columns that carry the values."""
-    found = {name: header.index(column) for name, column in _COLUMNS.items()}
+def matches(header: Header) -> bool:
+    """Whether a table is a details page."""
+    return {"ID", "Metric Name", _VALUE} <= set(header.columns)
+
+
+def columns(header: Header, *, value: str = _VALUE) -> dict[str, int]:
+    """Positions of the columns that carry the values, whose own column has a name."""
+    found = {name: header.index(column) for name, column in (_COLUMNS | {"text": value}).items()}
     return {name: position for name, position in found.items() if position is not None}
 
 
@@ -43,6 +47,9 @@ def cells(
     table = frame.with_columns(pl.Series("launch", launches), pl.Series("line", lines, dtype=pl.Int64), *blank)
     is_metric = pl.col("metric") != ""
     rules = table.height - int(table.select(is_metric.sum()).item())
-    wanted = is_metric if names is None else pl.col("metric").is_in(list(names))
+    # Metrics that are not wanted are kept where they were printed as not available: the name may be misspelt.
+    wanted = is_metric
+    if names is not None:
+        wanted = pl.col("metric").is_in(list(names)) | (is_metric & pl.col("text").is_in(NOT_AVAILABLE))
     cells = table.filter(wanted).select(list(CELL_SCHEMA))
     return cells.with_columns(pl.col("section", "unit", "text").fill_null("")), rules

@@ -26,6 +26,10 @@ Offsets = npt.NDArray[np.int64]
 BLOCK_BYTES: Final = 32 << 20
 """Bytes of text that are parsed at once: large enough for the parser's threads, small in memory."""
 
+REPLAY: Final = "==PROF== Creating report from application replay"
+"""How ncu says that time and counters come from different runs of the application."""
+
+_MESSAGES: Final = (b"==ERROR==", b"==WARNING==", REPLAY.encode())
 _SCAN_BYTES: Final = 1 << 20
 _LINES_KEPT: Final = 20
 _QUOTE: Final = 0x22
@@ -69,6 +73,11 @@ class Block:
         starts = len(head) + np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
         return Block(b"".join([head, *records]), starts, self.lines[positions])
 
+    def record(self, position: int) -> bytes:
+        """One record as bytes."""
+        end = self.starts[position + 1] if position + 1 < len(self.starts) else len(self.data)
+        return self.data[self.starts[position] : end]
+
     def records(self) -> Iterator[bytes]:
         """Every record as bytes."""
         ends = np.append(self.starts[1:], len(self.data))
@@ -82,40 +91,48 @@ class LineLog:
 
     counts: dict[str, int] = field(default_factory=dict)
     lines: dict[str, list[int]] = field(default_factory=dict)
+    messages: list[tuple[int, str]] = field(default_factory=list)
 
-    def add(self, kind: str, line: int, count: int = 1) -> None:
-        """Count skipped lines; the first line numbers of each kind are kept."""
-        if count:
-            self.counts[kind] = self.counts.get(kind, 0) + count
-            kept = self.lines.setdefault(kind, [])
-            if len(kept) < _LINES_KEPT:
-                kept.append(line)
+    def skip(self, kind: str, content: bytes, line: int) -> None:
+        """Count a line that is not part of a table, unless it is blank; keep what ncu says in it."""
+        if content.strip():
+            self.add(kind, line)
+            if content.startswith(_MESSAGES) and len(self.messages) < _LINES_KEPT:
+                self.messages.append((line, content.decode("utf-8", "replace").strip()))
+
+    def add(self, kind: str, line: int) -> None:
+        """Count a line; the first line numbers of each kind are kept."""
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        kept = self.lines.setdefault(kind, [])
+        if len(kept) < _LINES_KEPT:
+            kept.append(line)
 
     def result(self) -> SkippedLines:
         """The log as a frozen value."""
-        return SkippedLines(dict(self.counts), {kind: tuple(lines) for kind, lines in self.lines.items()})
+        lines = {kind: tuple(lines) for kind, lines in self.lines.items()}
+        return SkippedLines(dict(self.counts), lines, tuple(self.messages))
 
 
 def find_header(text: Text, start: int, line: int, log: LineLog) -> Header | None:
     """The next table header at or after an offset; the lines before it are logged as preface."""
     begin = start
-    while (hit := text.find(b"Kernel Name", begin)) >= 0:
+    while (hit := _header_word(text, begin)) >= 0:
         row_start = text.rfind(b"\n", start, hit) + 1 or start
         row_end = _line_end(text, hit)
         columns = _header_columns(text[row_start:row_end])
         if columns:
-            skipped = text[start:row_start].splitlines()
-            filled = sum(1 for row in skipped if row.strip())
-            log.add("preface", line, filled)
+            skipped = text[start:row_start].split(b"\n")[:-1]
+            for number, content in enumerate(skipped, start=line):
+                log.skip("preface", content, number)
             return Header(columns, line + len(skipped), row_end, text[row_start : row_start + 1] == b'"')
         begin = row_end
     return None
 
 
-def first_record_line(text: Text, header: Header) -> tuple[bytes, int]:
-    """The line after a header and the offset behind it."""
-    end = _line_end(text, header.body)
-    return text[header.body : end], end
+def line_at(text: Text, start: int) -> tuple[bytes, int]:
+    """The line that begins at an offset, and the offset behind it."""
+    end = _line_end(text, start)
+    return text[start:end], end
 
 
 def blocks(text: Text, header: Header, start: int, line: int, log: LineLog) -> Iterator[Block | Header]:
@@ -170,11 +187,11 @@ def _clean(data: bytes, offsets: Offsets, line: int, log: LineLog, *, quoted: bo
             if is_open:
                 keep[position] = True
                 is_open = content.count(b'"') % 2 == 0
-            elif b"Kernel Name" in content and _header_columns(content):
+            elif (b"Kernel Name" in content or b"Metric Name" in content) and _header_columns(content):
                 next_header = position
                 break
-            elif content.strip():
-                log.add("damaged" if _GLUED_ROW.search(content) else "foreign", line + position)
+            else:
+                log.skip("damaged" if _GLUED_ROW.search(content) else "foreign", content, line + position)
         if next_header is not None:
             keep[next_header:] = False
             break
@@ -203,7 +220,7 @@ def _block_end(text: Text, start: int, *, quoted: bool) -> int:
     size = BLOCK_BYTES
     while start + size < len(text):
         newline = text.rfind(b"\n", start, start + size)
-        while newline > start and not _is_record(text[newline + 1 : newline + 3], quoted=quoted):
+        while newline > start and not is_record(text[newline + 1 : newline + 3], quoted=quoted):
             newline = text.rfind(b"\n", start, newline)
         if newline > start:
             return newline + 1
@@ -211,19 +228,27 @@ def _block_end(text: Text, start: int, *, quoted: bool) -> int:
     return len(text)
 
 
-def _is_record(begin: bytes, *, quoted: bool) -> bool:
+def is_record(begin: bytes, *, quoted: bool) -> bool:
+    """Whether a line that begins like this is a record: a numeric id, quoted as the header is."""
     return begin[:1] == b'"' and begin[1:2].isdigit() if quoted else begin[:1].isdigit()
 
 
 def _header_columns(row: bytes) -> tuple[str, ...]:
     """Column names when a line is a table header, else nothing."""
     cells = split_record(row)
-    if cells is None or "Kernel Name" not in cells:
+    if cells is None:
         return ()
     names = tuple(cell.strip() for cell in cells)
-    if "Metric Name" in names or any("__" in name for name in names):
-        return names
-    return ()
+    long_form = "Metric Name" in names and ("Kernel Name" in names or "Invocations" in names)
+    wide_form = "Kernel Name" in names and any("__" in name for name in names)
+    return names if long_form or wide_form else ()
+
+
+def _header_word(text: Text, begin: int) -> int:
+    """Offset of the next word that every header has one of; -1 if there is none."""
+    kernel = text.find(b"Kernel Name", begin)
+    metric = text.find(b"Metric Name", begin, kernel if kernel >= 0 else len(text))
+    return metric if metric >= 0 else kernel
 
 
 def _line_starts(data: bytes, begin: int) -> Offsets:

@@ -11,16 +11,22 @@ import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.readers.lines import Header, split_record
+from ncu_roofline.readers.report import CELL_SCHEMA
 
 FORM: Final = "csv-raw"
 
 _PREFIX: Final = "metric:"
 
 
+def matches(header: Header) -> bool:
+    """Whether a table is a raw page."""
+    return "ID" in header.columns and "Metric Name" not in header.columns
+
+
 def units(header: Header, row: bytes) -> dict[str, str]:
     """Units by metric when a line is the units row (its id cell is empty), else nothing."""
     cells = split_record(row)
-    if not cells or cells[0] != "" or len(cells) < 2:
+    if not cells or cells[0] != "" or len(cells) != len(header.columns):
         return {}
     return dict(zip(header.columns, cells, strict=False))
 
@@ -43,6 +49,8 @@ def cells(
 ) -> pl.DataFrame:
     """Cells of the metric columns (schema ``CELL_SCHEMA``); the section of a raw page is empty."""
     metrics = [name for name in frame.columns if name.startswith(_PREFIX)]
+    if not metrics:
+        return pl.DataFrame(schema=CELL_SCHEMA)
     table = frame.select(metrics).with_columns(pl.Series("launch", launches), pl.Series("line", lines, dtype=pl.Int64))
     long = table.unpivot(on=metrics, index=["launch", "line"], variable_name="metric", value_name="text")
     unit = {name: unit_of.get(name.removeprefix(_PREFIX), "") for name in metrics}

@@ -34,6 +34,8 @@ def read_report(path: str, *, names: AbstractSet[str] | None = None) -> RawRepor
     """
     try:
         if path == STDIN:
+            if sys.stdin is None:
+                raise InputError(path, "standard input is closed")
             content = sys.stdin.buffer.read()
             return _read(path, content, hashlib.sha256(content).hexdigest, names)
         with Path(path).open("rb") as file, ThreadPoolExecutor(1) as worker:

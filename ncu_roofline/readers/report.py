@@ -22,7 +22,8 @@ CELL_SCHEMA: Final = {
 value as printed, 1-based line of the row."""
 
 IDENTITY_COLUMNS: Final = (
-    "ncu_id", "process", "kernel", "context", "stream", "block", "grid", "device_ordinal", "cc", "line",
+    "ncu_id", "process", "kernel", "context", "stream", "block", "grid", "device_ordinal", "cc",
+    "invocations", "nvtx_push_pop", "nvtx_start_stop", "line",
 )  # fmt: skip
 """Columns of ``RawReport.launches``; all but ``line`` hold texts as printed, or None."""
 
@@ -37,6 +38,8 @@ class SkippedLines:
 
     counts: Mapping[str, int] = field(default_factory=dict)
     lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    messages: tuple[tuple[int, str], ...] = ()
+    """Errors, warnings and the replay mode among them, as ncu wrote them, with their lines."""
 
     @property
     def total(self) -> int:

@@ -25,6 +25,7 @@ _CAUSES: Final = {
     "Failed to profile": "A launch could not be profiled; the application's own error is the usual cause.",
 }
 _TABLE_ROW: Final = re.compile(rb"^\s+[A-Za-z][\w .()/,%#-]*?\s{2,}[\w/%]*\s+[\d,.]+\s*$", re.MULTILINE)
+_ERROR: Final = b"==ERROR=="
 _RULER: Final = re.compile(rb"^\s*-{5,}[ -]*$", re.MULTILINE)
 
 
@@ -57,9 +58,9 @@ def reject_binary(path: str, head: bytes) -> None:
 
 def explain_no_table(path: str, text: bytes) -> InputError:
     """The error for a text in which no table header was found: what it is, and what to do."""
-    errors = _lines_with(text, b"==ERROR==")
+    errors = _lines_with(text, _ERROR)
     warnings = _lines_with(text, b"==WARNING==")
-    if b'"Launch Attribute"' in text or b'"Session Attribute"' in text:
+    if re.search(rb'^"(Launch|Session) Attribute","Value"', text, re.MULTILINE):
         return InputError(
             path,
             "this is the session page of a report, which has no counters",
@@ -85,7 +86,7 @@ def explain_no_table(path: str, text: bytes) -> InputError:
 
 def explain_no_launches(path: str, line: int, text: bytes) -> InputError:
     """The error for a table that has a header and no rows."""
-    messages = _lines_with(text, b"==ERROR==") + _lines_with(text, b"==WARNING==")
+    messages = _lines_with(text, _ERROR) + _lines_with(text, b"==WARNING==")
     said = f" ncu says: {messages[0].partition('== ')[2]}" if messages else ""
     return InputError(
         path,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import Columns, objects
 from ncu_roofline.errors import InputError
-from ncu_roofline.readers import details, raw
+from ncu_roofline.readers import details, raw, summary
+from ncu_roofline.readers.launches import Launches, identity_columns
 from ncu_roofline.readers.lines import (
     Block,
     Header,
@@ -20,55 +18,15 @@ from ncu_roofline.readers.lines import (
     Text,
     blocks,
     find_header,
-    first_record_line,
+    is_record,
     is_whole_record,
+    line_at,
+    split_record,
 )
-from ncu_roofline.readers.report import CELL_SCHEMA, IDENTITY_COLUMNS, RawReport
+from ncu_roofline.readers.report import CELL_SCHEMA, RawReport
 from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
 
-_IDENTITY_NAMES = {
-    "ncu_id": "ID",
-    "process": "Process ID",
-    "kernel": "Kernel Name",
-    "context": "Context",
-    "stream": "Stream",
-    "block": "Block Size",
-    "grid": "Grid Size",
-    "device_ordinal": "Device",
-    "cc": "CC",
-}
 _MESSAGES_BYTES = 1 << 20
-
-
-@dataclass
-class _Launches:
-    """Launches in order of first appearance, keyed by run, process and id."""
-
-    numbers: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    identities: list[pl.DataFrame] = field(default_factory=list)
-
-    def columns(self) -> Columns:
-        """Identity of every launch as columns."""
-        table = pl.concat(self.identities)
-        return {name: objects(table[name].to_list()) for name in IDENTITY_COLUMNS}
-
-    def number(self, header: Header, run: int, block: Block, frame: pl.DataFrame) -> npt.NDArray[np.int32]:
-        """Launch position of every record; the identity of a new launch is read from its first record."""
-        ids = frame["ncu_id"].to_numpy()
-        processes = frame["process"].to_numpy() if "process" in frame.columns else np.zeros(len(ids), np.int64)
-        changed = (np.diff(ids, prepend=ids[0]) != 0) | (np.diff(processes, prepend=processes[0]) != 0)
-        begins = np.concatenate(([0], np.flatnonzero(changed)))
-        numbers = np.empty(len(begins), np.int32)
-        new: list[int] = []
-        keys = zip(processes[begins].tolist(), ids[begins].tolist(), strict=True)
-        for position, (process, ncu_id) in enumerate(keys):
-            count = len(self.numbers)
-            numbers[position] = self.numbers.setdefault((run, process, ncu_id), count)
-            if len(self.numbers) > count:
-                new.append(int(begins[position]))
-        if new:
-            self.identities.append(_identities(header, block, frame, np.array(new)))
-        return np.repeat(numbers, np.diff(np.append(begins, len(ids))))
 
 
 def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: Callable[[], str]) -> RawReport:
@@ -88,7 +46,7 @@ def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: C
     header = find_header(text, 0, 1, log)
     if header is None:
         raise explain_no_table(path, text[:_MESSAGES_BYTES])
-    launches = _Launches()
+    launches = Launches(_parse, wide=_form(path, header) == raw.FORM)
     cells: list[pl.DataFrame] = []
     rule_rows = 0
     first, run = header, 0
@@ -101,7 +59,7 @@ def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: C
                 "Keep each page in a file of its own.",
                 header.line,
             )
-        units, start, line = _units_row(form, text, header)
+        units, start, line = _units_row(path, form, text, header, log)
         next_header: Header | None = None
         for item in blocks(text, header, start, line, log):
             if isinstance(item, Header):
@@ -109,12 +67,12 @@ def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: C
                 break
             for block, frame in _parsed(path, form, header, item, names, log):
                 numbers = launches.number(header, run, block, frame)
-                if form == details.FORM:
-                    part, rules = details.cells(frame, numbers, block.lines, names)
-                    rule_rows += rules
+                if form == raw.FORM:
+                    cells.append(raw.cells(frame, numbers, block.lines, units))
                 else:
-                    part = raw.cells(frame, numbers, block.lines, units)
-                cells.append(part)
+                    part, rules = details.cells(frame, numbers, block.lines, names)
+                    cells.append(part)
+                    rule_rows += rules
         header, run = next_header, run + 1
     if not launches.identities:
         raise explain_no_launches(path, first.line, text[:_MESSAGES_BYTES])
@@ -130,38 +88,45 @@ def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: C
 
 
 def _form(path: str, header: Header) -> str:
-    if "Metric Value" in header.columns and "ID" in header.columns:
-        return details.FORM
-    if "Invocations" in header.columns:
-        raise InputError(
-            path,
-            "this is a --print-summary table, in which launches are merged; this version does not read it",
-            "Export without --print-summary.",
-            header.line,
-        )
-    if "Metric Name" not in header.columns and "ID" in header.columns:
-        return raw.FORM
-    raise InputError(path, "the table header has 'Kernel Name' but no 'ID' and metric columns", line=header.line)
+    for form in (details, summary, raw):
+        if form.matches(header):
+            return str(form.FORM)
+    raise InputError(path, "the table header has 'Kernel Name' but no columns of metrics", line=header.line)
 
 
-def _units_row(form: str, text: Text, header: Header) -> tuple[dict[str, str], int, int]:
-    """Units by column of a raw page, the offset of its first record and the line of it."""
+def _units_row(path: str, form: str, text: Text, header: Header, log: LineLog) -> tuple[dict[str, str], int, int]:
+    """Units by column of a raw page, the offset of its first record and the line of it.
+
+    Lines of ncu or the application may stand between the header and the units.
+    """
+    start, line = header.body, header.line + 1
     if form != raw.FORM:
-        return {}, header.body, header.line + 1
-    row, end = first_record_line(text, header)
-    units = raw.units(header, row)
-    return (units, end, header.line + 2) if units else ({}, header.body, header.line + 1)
+        return {}, start, line
+    while start < len(text):
+        row, end = line_at(text, start)
+        units = raw.units(header, row)
+        if units:
+            return units, end, line + 1
+        if is_record(row, quoted=header.quoted):
+            break
+        log.skip("foreign", row, line)
+        start, line = end, line + 1
+    raise InputError(
+        path, "the raw page has no row of units below its header", "Without units its numbers have no meaning.", line
+    )
 
 
 def _parsed(
     path: str, form: str, header: Header, block: Block, names: AbstractSet[str] | None, log: LineLog
 ) -> Iterator[tuple[Block, pl.DataFrame]]:
     """The needed columns of a block, rows that are damaged left out and logged; nothing if none is whole."""
-    identity = _identity_columns(header)
-    if form == details.FORM:
-        columns = {name: identity[name] for name in ("ncu_id", "process") if name in identity} | details.columns(header)
+    if form == raw.FORM:
+        columns = identity_columns(header) | raw.columns(header, names)
+    elif form == summary.FORM:
+        columns = summary.columns(header)
     else:
-        columns = identity | raw.columns(header, names)
+        keys = [name for name in ("ncu_id", "process") if name in identity_columns(header)]
+        columns = {name: identity_columns(header)[name] for name in keys} | details.columns(header)
     frame = _parse(header, block, columns)
     if frame is None:
         block = _whole_records(block, log)
@@ -170,15 +135,17 @@ def _parsed(
         raise InputError(path, "these lines cannot be split into rows", "Export the report again.", int(block.lines[0]))
     if not frame.height:
         return
-    keys = ["ncu_id", "process"] if "process" in frame.columns else ["ncu_id"]
+    keys = [name for name in ("ncu_id", "process") if name in frame.columns]
     frame = frame.with_columns(pl.col(keys).cast(pl.Int64, strict=False))
-    if "process" in keys:
-        frame = frame.with_columns(pl.col("process").fill_null(-1))
-    id_is_number = frame["ncu_id"].is_not_null()
+    id_is_number = frame[keys[0]].is_not_null() if keys else pl.Series([True]).new_from_index(0, frame.height)
     last = "last" if "last" in frame.columns else "text"
-    whole = id_is_number & frame["overflow"].is_null()
-    if header.quoted:
-        whole &= frame[last].is_not_null()
+    empty = frame[last].is_null()
+    if not header.quoted and empty.any():
+        # Without quotes an empty cell at the end of a row looks like a row that was cut: count the cells.
+        width = columns[last] + 1
+        cut = [len(split_record(block.record(position)) or ()) < width for position in empty.arg_true()]
+        empty = pl.Series(np.isin(np.arange(frame.height), empty.arg_true().to_numpy()[cut]))
+    whole = id_is_number & frame["overflow"].is_null() & ~empty
     if not whole.all():
         for position in (~whole).arg_true():
             log.add("damaged" if id_is_number[position] else "foreign", int(block.lines[position]))
@@ -209,23 +176,3 @@ def _whole_records(block: Block, log: LineLog) -> Block:
     for position in np.flatnonzero(~whole):
         log.add("damaged", int(block.lines[position]))
     return block.keep(np.flatnonzero(whole))
-
-
-def _identities(header: Header, block: Block, frame: pl.DataFrame, records: npt.NDArray[np.intp]) -> pl.DataFrame:
-    """Identity of the launches that begin at some records; columns ``IDENTITY_COLUMNS``.
-
-    On the details page their records alone are parsed for it: the other rows of a launch only repeat it.
-    """
-    present = _identity_columns(header)
-    if not set(present) <= set(frame.columns):
-        parsed = _parse(header, block.keep(records), present)
-        assert parsed is not None, "records that were rows are rows"
-    else:
-        parsed = frame.select(list(present))[records].cast(pl.String)
-    absent = [pl.lit(None, dtype=pl.String).alias(name) for name in _IDENTITY_NAMES if name not in present]
-    return parsed.with_columns(*absent, pl.Series("line", block.lines[records])).select(IDENTITY_COLUMNS)
-
-
-def _identity_columns(header: Header) -> dict[str, int]:
-    found = {name: header.index(column) for name, column in _IDENTITY_NAMES.items()}
-    return {name: position for name, position in found.items() if position is not None}

@@ -101,12 +101,12 @@ def _launches(table: Columns) -> Iterator[dict[str, Any]]:
         value = _Row(columns, row)
         identity = {name: value.any(name) for name in _IDENTITY}
         yield identity | {
-            "nvtx": None,
+            "nvtx": _ranges(value.any("nvtx")),
             "device": value.any("device"),
             "device_ordinal": value.any("device_ordinal"),
             "cc": value.any("cc"),
             "map": value.any("map"),
-            "invocations": 1,
+            "invocations": value.any("invocations"),
             "time": value.any("time"),
             "time_source": value.any("time_source"),
             "external": None,
@@ -183,6 +183,10 @@ def _traffic(value: _Row, tier: str, measures: list[str]) -> dict[str, Any]:
             or value.any(f"{prefix}.measures.{measure}.rate") is not None
         },
     }
+
+
+def _ranges(pairs: list[tuple[str, str]] | None) -> list[dict[str, str]] | None:
+    return None if pairs is None else [{"domain": domain, "range": name} for domain, name in pairs]
 
 
 def _nested(value: _Row, names: list[str]) -> dict[str, Any]:

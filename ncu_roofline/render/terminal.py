@@ -139,7 +139,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
     tiers = [tier for tier in TIERS if any(f"{tier}.rate" in row for row in rows)]
     columns = [
         _Column("launch", lambda row: _positions(row["launches"]), drop=6, left=True),
-        _Column("n", lambda row: str(len(row["launches"])) if len(row["launches"]) > 1 else UNKNOWN, drop=7),
+        _Column("n", lambda row: str(row["invocations"]) if row["invocations"] > 1 else UNKNOWN, drop=7),
         _Column("grid", lambda row: shape(row["grid"]), drop=11),
         _Column("block", lambda row: shape(row["block"]), drop=12),
         _Column("time", lambda row: seconds(row["time"])),
