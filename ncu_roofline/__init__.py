@@ -31,6 +31,10 @@ _LAZY = {
 __all__ = ["Analysis", "NcuRooflineError", "Report", "analyze", "load_map", "read"]
 
 
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LAZY])
+
+
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)

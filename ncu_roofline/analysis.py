@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, unknown
+from ncu_roofline.arrays import BoolArray, Columns, ratio
 from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.grouping import group_launches
 from ncu_roofline.maps import MetricMap
-from ncu_roofline.vocabulary import FLOP_PATHS, TIERS, Extent, Severity
+from ncu_roofline.vocabulary import PATHS, TIERS, Severity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ class Input:
     conditions: Conditions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Analysis:
     """Launches with everything that is known of them, and the findings.
 
@@ -49,6 +49,10 @@ class Analysis:
 
     def __len__(self) -> int:
         return len(self.columns["launch"])
+
+    def __repr__(self) -> str:
+        paths = ", ".join(item.path for item in self.inputs)
+        return f"<Analysis of {paths}: {len(self)} launches, {len(self.finding_list)} findings>"
 
     @property
     def launches(self) -> pd.DataFrame:
@@ -68,42 +72,42 @@ class Analysis:
 
     @property
     def points(self) -> pd.DataFrame:
-        """Roofline points: one row per launch and tier with intensity, FLOP/s, byte/s and its ceiling."""
+        """Roofline points: one row per launch, path with work, and tier.
+
+        Columns: launch, kernel, path, tier; ``intensity`` (work of the path over the bytes of the tier), ``rate``
+        (per second), ``peak`` of the path, ``bandwidth`` (ceiling of the tier, byte/s). Unknown values are NaN.
+        """
         import pandas as pd
 
-        flop_rate = self.flop_rate()
-        parts = [
-            pd.DataFrame(
-                {
-                    "launch": self.columns["launch"],
-                    "tier": tier,
-                    "intensity": self.columns[f"traffic.{tier}.intensity"],
-                    "flop_per_second": flop_rate,
-                    "bytes_per_second": self.columns[f"traffic.{tier}.rate"],
-                    "peak": self.columns[f"traffic.{tier}.peak"],
-                }
-            )
-            for tier in TIERS
-            if f"traffic.{tier}.rate" in self.columns
-        ]
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+        names = ["launch", "kernel", "path", "tier", "intensity", "rate", "peak", "bandwidth"]
+        pairs = [(path, tier) for path in PATHS for tier in TIERS]
+        collected = [p for p in pairs if {f"work.{p[0]}.rate", f"traffic.{p[1]}.rate"} <= self.columns.keys()]
+        parts = [pd.DataFrame(self._points(path, tier)) for path, tier in collected]
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
+
+    def _points(self, path: str, tier: str) -> Columns:
+        work, traffic = f"work.{path}", f"traffic.{tier}"
+        count, rate = self.columns[f"{work}.count"], self.columns[f"{work}.rate"]
+        by_count = ratio(count, self.columns[f"{traffic}.bytes"])
+        by_rate = ratio(rate, self.columns[f"{traffic}.rate"])
+        columns = {
+            "launch": self.columns["launch"],
+            "kernel": self.columns["kernel"],
+            "path": np.full(len(self), path, dtype=object),
+            "tier": np.full(len(self), tier, dtype=object),
+            "intensity": np.where(np.isnan(by_count), by_rate, by_count),
+            "rate": rate,
+            "peak": self.columns[f"{work}.peak"],
+            "bandwidth": self.columns[f"{traffic}.peak"],
+        }
+        works = (count > 0) | (rate > 0)
+        return {name: column[works] for name, column in columns.items()}
 
     def to_json(self) -> str:
         """The analysis as JSON text (contract, schema ncu-roofline/analysis/1)."""
         from ncu_roofline.render.json_report import to_json  # Renderers come after this module.
 
         return to_json(self)
-
-    def flop_rate(self) -> FloatArray:
-        """FLOP/s of all floating-point paths whose amount is exact or a lower bound."""
-        total = unknown(len(self))
-        for path in FLOP_PATHS:
-            if f"work.{path}.rate" in self.columns:
-                extent = self.columns[f"work.{path}.extent"]
-                counts = (extent == Extent.EXACT.label) | (extent == Extent.AT_LEAST.label)
-                rate = self.columns[f"work.{path}.rate"]
-                total = np.where(counts & ~np.isnan(rate), np.nan_to_num(total) + rate, total)
-        return total
 
     def worst(self) -> Severity | None:
         """The highest severity of any finding."""

@@ -179,7 +179,11 @@ H100_KERNELS = (
         (32, 64, 1),
         (384, 1, 1),
         2_900_000,
-        {TENSOR.format("op_hgmma_src_fp16_sparsity_off"): 2 * 8192**3, "dram__bytes": 3 * 8192**2 * 2},
+        {
+            TENSOR.format("op_hgmma_src_fp16_sparsity_off"): 2 * 8192**3,
+            "dram__bytes": 3 * 8192**2 * 2,
+            SECTORS: (32 + 64 + 1) * 8192**2 * 2 // 32,
+        },
     ),
     Kernel(
         "void gemm_mma_sync<(int)128, (int)128, __half, float>(const T3 *, const T3 *, T3 *, int)",
@@ -189,6 +193,8 @@ H100_KERNELS = (
         {
             TENSOR.format("op_hmma_src_fp16_dst_fp32_sparsity_off"): 2 * 8192**3,
             "dram__bytes": 3 * 8192**2 * 2,
+            SECTORS: (64 + 64 + 1) * 8192**2 * 2 // 32,
+            WRITEBACK["9.0"]: 128 * 8192**2 * 2 // 128,
         },
     ),
 )

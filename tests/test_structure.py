@@ -42,7 +42,7 @@ LAYERS: dict[str, set[str]] = {
         "analysis", "arrays", "checks", "conditions", "counters", "errors", "evaluate", "grouping", "labels", "maps",
         "model", "normalise", "readers", "vocabulary",
     },
-    "render": {"analysis", "arrays", "checks", "version", "vocabulary"},
+    "render": {"analysis", "arrays", "checks", "collect", "version", "vocabulary"},
     "cli": {"analysis", "arrays", "errors", "pipeline", "render", "version", "vocabulary"},
     "__init__": {"analysis", "errors", "maps", "pipeline", "readers", "version"},
     "__main__": {"cli"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import ncu_roofline as nr
@@ -62,14 +64,42 @@ def test_narrow_table_keeps_kernel_time_and_bound_and_says_what_it_leaves_out(wi
 
 def test_default_set_shows_what_is_known_and_how_to_get_the_rest() -> None:
     text = table(DEFAULT_SET)
-    for part in ("1.100 ms", "94.2%", "262144", "not collected: dram, l2, l1", "Collect with: ncu --metrics"):
+    for part in ("1.100 ms", "94.2%", "262144", "not collected: dram, l2, l1", "ncu --metrics gpu__time_duration.sum,"):
         assert part in text
     assert "0 B/s" not in text
 
 
 def test_command_that_collects_is_printed_on_one_line() -> None:
-    line = next(line for line in table(DEFAULT_SET, width=80).splitlines() if "Collect with" in line)
-    assert line.endswith("./application")
+    lines = [line for line in table(DEFAULT_SET, width=80).splitlines() if line.startswith("ncu --metrics")]
+    assert len(lines) == 1
+    assert lines[0].endswith("./application")
+
+
+def test_only_the_command_is_wider_than_the_terminal() -> None:
+    lines = table(DEFAULT_SET, width=80).splitlines()
+    assert [line for line in lines if len(line) > 80 and not line.startswith("ncu --metrics")] == []
+
+
+@pytest.mark.parametrize("path", [A100, DEFAULT_SET])
+def test_wider_terminal_never_shows_fewer_columns(path: str) -> None:
+    def titles(width: int) -> set[str]:
+        line = next(line for line in table(path, width=width).splitlines() if line.startswith("kernel"))
+        return set(line.split())
+
+    widths = range(60, 220, 10)
+    for narrow, wide in itertools.pairwise(widths):
+        assert titles(narrow) <= titles(wide)
+
+
+def test_several_inputs_are_told_apart_and_summed_apart() -> None:
+    text = render_table(nr.analyze(A100, DEFAULT_SET), width=160, color=False)
+    assert f"[1] {DEFAULT_SET}: csv-details" in text
+    assert "[0] 5 launches, total time 3.960 ms" in text
+    assert "[1] 2 launches, total time 1.900 ms" in text
+
+
+def test_ceilings_of_the_run_are_shown() -> None:
+    assert "ceilings: dram 1.555 TB/s, l2 5.445 TB/s, l1 15.14 TB/s, fp64 7.569 TFLOP/s" in table(A100)
 
 
 def test_lower_bound_is_marked(write: Write) -> None:

@@ -140,7 +140,14 @@ def _tier(file: YamlFile, name: str, entry: Any) -> tuple[Measure, ...] | None:
     if not isinstance(measures, list) or not measures:
         file.report(f"{where}.measures", "needs a list of at least one measure")
         return ()
-    return tuple(_measure(file, f"{where}.measures[{position}]", measure) for position, measure in enumerate(measures))
+    built = tuple(_measure(file, f"{where}.measures[{position}]", entry) for position, entry in enumerate(measures))
+    ids = [measure.id for measure in built]
+    for position, name in enumerate(ids):
+        if not _MEASURE.fullmatch(name):
+            file.report(f"{where}.measures[{position}].id", f"{name!r} is not a name of letters, digits and _")
+        if name in ids[:position]:
+            file.report(f"{where}.measures[{position}].id", f"there are two measures {name!r}")
+    return built
 
 
 def _measure(file: YamlFile, where: str, entry: Any) -> Measure:

@@ -13,10 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ncu_roofline.analysis import Analysis
-from ncu_roofline.arrays import Columns, rows
+from ncu_roofline.arrays import BoolArray, Columns, rows
 from ncu_roofline.checks import Finding
+from ncu_roofline.collect import COLLECT
 from ncu_roofline.render.format import UNKNOWN, percent, quantity, seconds, shape, short_kernel
-from ncu_roofline.vocabulary import TIERS, Severity, work_unit
+from ncu_roofline.vocabulary import PATHS, TIERS, Severity, work_unit
 
 SORT_KEYS: Final = ("time", "fraction", "headroom", "kernel", "launch")
 
@@ -27,6 +28,10 @@ _KERNEL_NARROWEST: Final = 12
 _LEGEND: Final = (
     "fraction: time at the ceiling that binds / measured time (>= where something that may bind is not known); "
     "in brackets: share of the ceiling of the same path or tier."
+)
+_BUSY_LEGEND: Final = (
+    "busy: throughput in percent of its peak as ncu gives it. The report has no amounts with ceilings of their own, "
+    "so that nothing is said to bind; the highest of them is the first to look at."
 )
 _UTILIZATION_TITLES: Final = {
     "sm__throughput": "SM",
@@ -44,7 +49,7 @@ class _Column:
 
     title: str
     cell: Callable[[Mapping[str, Any]], str]
-    drop: int = 0
+    rank: float = 0
     left: bool = False
 
 
@@ -65,16 +70,14 @@ def render_table(
     groups = _sorted(rows(analysis.groups(per_launch=per_launch)), sort)
     shown = groups[:top]
     for line in _heading(analysis):
-        console.print(line, soft_wrap=True, markup=False)
-    _print_table(console, shown)
+        console.print(line, markup=False)
+    _print_table(console, shown, several_inputs=len(analysis.inputs) > 1)
     if len(shown) < len(groups):
         console.print(f"{len(groups) - len(shown)} more not shown (--top {top}).", markup=False)
-    console.print(_summary(analysis.columns), soft_wrap=True, markup=False)
-    if any(percent(group["bound.fraction"]) != UNKNOWN for group in shown):
-        console.print(_LEGEND, soft_wrap=True, markup=False)
+    for line in [*_summary(analysis), *_legend(shown)]:
+        console.print(line, markup=False)
     if not quiet:
-        for finding in analysis.finding_list:
-            _print_finding(console, finding)
+        _print_findings(console, analysis.finding_list)
     return stream.getvalue()
 
 
@@ -92,33 +95,58 @@ def _sorted(groups: list[dict[str, Any]], sort: str) -> list[dict[str, Any]]:
 
 
 def _heading(analysis: Analysis) -> list[str]:
+    """What was read, and the ceilings of each device at the clocks of the run."""
     columns = analysis.columns
     names = ("device", "device_ordinal", "cc", "map")
     identities = list(zip(*(columns[name].tolist() for name in ("input", *names)), strict=True))
     lines = []
     for position, item in enumerate(analysis.inputs):
         skipped = f", {_count(item.skipped_lines, 'line')} skipped" if item.skipped_lines else ""
-        lines.append(f"{item.path}: {item.form}, {_count(item.launches, 'launch')}{skipped}")
-        for number, device, ordinal, cc, map_id in dict.fromkeys(identities):
-            if number == position:
+        number = f"[{position}] " if len(analysis.inputs) > 1 else ""
+        lines.append(f"{number}{item.path}: {item.form}, {_count(item.launches, 'launch')}{skipped}")
+        for identity in dict.fromkeys(identities):
+            if identity[0] == position:
+                _, device, ordinal, cc, map_id = identity
                 place = "" if ordinal is None else f"device {ordinal}: "
                 capability = "CC not stated" if cc is None else f"CC {cc}"
                 name = device or "device name not in the report"
                 lines.append(f"  {place}{name}, {capability}, metric map {map_id}")
+                ceilings = _ceilings(columns, np.array([other == identity for other in identities]))
+                if ceilings:
+                    lines.append(f"  ceilings: {', '.join(ceilings)}")
     return lines
 
 
-def _print_table(console: Console, rows: Sequence[Mapping[Any, Any]]) -> None:
+def _ceilings(columns: Columns, launches: BoolArray) -> list[str]:
+    """The highest ceiling of every tier and of every path with work; clocks may differ between launches."""
+    texts = []
+    for tier in TIERS:
+        peak = columns.get(f"traffic.{tier}.peak")
+        if peak is not None and not np.isnan(peak[launches]).all():
+            texts.append(f"{tier} {quantity(np.fmax.reduce(peak[launches]), 'B/s')}")
+    for path in PATHS:
+        peak = columns.get(f"work.{path}.peak")
+        if peak is not None:
+            works = launches & (np.nan_to_num(columns[f"work.{path}.rate"]) > 0) & ~np.isnan(peak)
+            if works.any():
+                texts.append(f"{path} {quantity(peak[works].max(), work_unit(path) + '/s')}")
+    return texts
+
+
+def _print_table(console: Console, rows: Sequence[Mapping[Any, Any]], *, several_inputs: bool) -> None:
     """The table with the columns that have something to say, the least important left out if it is narrow."""
-    speaking = [column for column in _columns(rows) if any(column.cell(row) != UNKNOWN for row in rows)]
+    candidates = _columns(rows, several_inputs=several_inputs)
+    speaking = [column for column in candidates if any(column.cell(row) != UNKNOWN for row in rows)]
     cells = {id(column): [column.cell(row) for row in rows] for column in speaking}
     widths = {id(column): 2 + max(len(column.title), *map(len, cells[id(column)])) for column in speaking}
     room = console.width - _KERNEL_WIDTH
     kept: set[int] = set()
-    for column in sorted(speaking, key=lambda column: column.drop):
-        if column.drop == 0 or widths[id(column)] <= room:
-            kept.add(id(column))
-            room -= widths[id(column)]
+    # Stop at the first that does not fit: a wider terminal never shows less of what matters.
+    for column in sorted(speaking, key=lambda column: column.rank):
+        if column.rank and widths[id(column)] > room:
+            break
+        kept.add(id(column))
+        room -= widths[id(column)]
     columns = [column for column in speaking if id(column) in kept]
     left_out = [column.title for column in speaking if id(column) not in kept]
     kernel_width = max(min(room + _KERNEL_WIDTH, _KERNEL_WIDEST), _KERNEL_NARROWEST)
@@ -131,34 +159,37 @@ def _print_table(console: Console, rows: Sequence[Mapping[Any, Any]]) -> None:
         table.add_row(Text(name), *(Text(cells[id(column)][number]) for column in columns))
     console.print(table)
     if left_out:
-        console.print(f"Left out at this width: {', '.join(left_out)}.", soft_wrap=True, markup=False)
+        console.print(f"Left out at this width: {', '.join(left_out)}.", markup=False)
 
 
-def _columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
+def _columns(rows: Sequence[Mapping[str, Any]], *, several_inputs: bool) -> list[_Column]:
     """All columns, in order; whether one has anything to say is decided from its cells."""
     tiers = [tier for tier in TIERS if any(f"{tier}.rate" in row for row in rows)]
     columns = [
-        _Column("launch", lambda row: _positions(row["launches"]), drop=6, left=True),
-        _Column("n", lambda row: str(row["invocations"]) if row["invocations"] > 1 else UNKNOWN, drop=7),
-        _Column("grid", lambda row: shape(row["grid"]), drop=11),
-        _Column("block", lambda row: shape(row["block"]), drop=12),
+        _Column("launch", lambda row: _positions(row["launches"]), 9, left=True),
+        _Column("n", lambda row: str(row["invocations"]) if row["invocations"] > 1 else UNKNOWN, 4),
+        _Column("grid", lambda row: shape(row["grid"]), 10),
+        _Column("block", lambda row: shape(row["block"]), 11),
         _Column("time", lambda row: seconds(row["time"])),
-        _Column("share", lambda row: percent(row["share"]), drop=4),
+        _Column("share", lambda row: percent(row["share"]), 2),
         _Column("bound by", lambda row: row["bound.by"] or UNKNOWN, left=True),
         _Column("fraction", _fraction),
-        _Column("headroom", _headroom, drop=5),
-        _Column("work", _work, drop=2, left=True),
+        _Column("headroom", _headroom, 1),
+        _Column("work", _work, 5, left=True),
     ]
-    columns += [
-        _Column(tier.upper(), _rate_cell(tier), drop) for tier, drop in zip(tiers, (3, 8, 9, 9, 9, 9), strict=False)
-    ]
+    columns += [_Column(tier.upper(), _rate_cell(tier), 6 + n if n else 3) for n, tier in enumerate(tiers)]
+    if several_inputs:
+        columns.insert(0, _Column("in", lambda row: f"[{row['input']}]", left=True))
     if not any(row["bound.by"] for row in rows):
         columns += _utilization_columns(rows)
     return columns
 
 
 def _utilization_columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
-    """Throughput percentages as ncu gives them; of several launches the range, since a mean would say nothing."""
+    """Throughput percentages as ncu gives them, the highest ranking first.
+
+    Of several launches the range is shown, since a mean would say nothing.
+    """
     names = dict.fromkeys(
         key.removeprefix("utilization.").removesuffix(".low")
         for row in rows
@@ -166,8 +197,13 @@ def _utilization_columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
         if key.startswith("utilization.") and key.endswith(".low")
     )
     titles = {_UTILIZATION_TITLES.get(name, name): name for name in reversed(names)}
+
+    def highest(name: str) -> float:
+        return max(float(np.nan_to_num(row[f"utilization.{name}.high"])) for row in rows)
+
+    ranks = {name: rank for rank, name in enumerate(sorted(titles.values(), key=highest, reverse=True))}
     return [
-        _Column(f"{title} busy", _range_cell(f"utilization.{name}"), drop=10)
+        _Column(f"{title} busy", _range_cell(f"utilization.{name}"), 0.1 + ranks[name] / 10)
         for title, name in reversed(titles.items())
     ]
 
@@ -224,19 +260,43 @@ def _positions(launches: Sequence[int]) -> str:
     return ",".join(parts) + (",..." if len(ranges) > 3 else "")
 
 
-def _summary(columns: Columns) -> str:
-    """Totals of all shown launches; the application bound is the sum of the bounds of its launches."""
+def _summary(analysis: Analysis) -> list[str]:
+    """Totals of the shown launches of each input and device; the bound is the sum of the bounds of the launches."""
+    columns = analysis.columns
+    devices = list(zip(columns["input"].tolist(), columns["device_ordinal"].tolist(), strict=True))
+    lines = []
+    for device in dict.fromkeys(devices):
+        mine = np.array([other == device for other in devices])
+        place = f"[{device[0]}] " if len(analysis.inputs) > 1 else ""
+        place += f"device {device[1]}: " if len({d for d in devices if d[0] == device[0]}) > 1 else ""
+        lines.append(place + _totals({name: columns[name][mine] for name in ("time", "bound.time", "bound.complete")}))
+    return lines
+
+
+def _totals(columns: Columns) -> str:
     time, bound = columns["time"], columns["bound.time"]
     timed, bounded = ~np.isnan(time), ~np.isnan(time) & ~np.isnan(bound)
     total = f"total time {seconds(time[timed].sum())}" if timed.any() else "none with a time"
     parts = [_count(len(time), "launch"), total]
-    if bounded.any() and bounded.sum() == timed.sum():
+    if bounded.any():
         sign = "" if columns["bound.complete"].all() else ">="
+        of = "" if bounded.sum() == timed.sum() else f" of the {_count(int(bounded.sum()), 'launch')} that have one"
         allowed = bound[bounded].sum()
-        parts.append(f"sum of bounds {sign}{seconds(allowed)} ({percent(allowed / time[bounded].sum())})")
+        parts.append(f"sum of bounds{of} {sign}{seconds(allowed)} ({percent(allowed / time[bounded].sum())})")
     if (~timed).any() and timed.any():
         parts.append(f"{_count(int((~timed).sum()), 'launch')} without a time")
     return ", ".join(parts) + "."
+
+
+def _legend(shown: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How to read what was shown."""
+    lines = []
+    if any(percent(group["bound.fraction"]) != UNKNOWN for group in shown):
+        lines.append(_LEGEND)
+    busy = any(key.startswith("utilization.") for group in shown for key in group)
+    if busy and not any(group["bound.by"] for group in shown):
+        lines.append(_BUSY_LEGEND)
+    return lines
 
 
 def _count(number: int, noun: str) -> str:
@@ -244,12 +304,17 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{plural if number != 1 else ''}"
 
 
-def _print_finding(console: Console, finding: Finding) -> None:
-    launches = f" [launch {_positions(finding.launches)}]" if finding.launches else ""
-    head = Text(finding.severity.label, style=_STYLES[finding.severity])
-    console.print(
-        head.append(f" {finding.code} {finding.name}{launches}: {finding.message}", style="default"),
-        soft_wrap=True,
-    )
-    if finding.help:
-        console.print(Text(f"  {finding.help}"), soft_wrap=True)
+def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
+    """Findings, then every command that they ask for, once and on one line, so that it can be copied."""
+    commands: dict[str, list[str]] = {}
+    for finding in findings:
+        launches = f" [launch {_positions(finding.launches)}]" if finding.launches else ""
+        head = Text(finding.severity.label, style=_STYLES[finding.severity])
+        console.print(head.append(f" {finding.code} {finding.name}{launches}: {finding.message}", style="default"))
+        if finding.help.startswith(COLLECT):
+            commands.setdefault(finding.help.removeprefix(COLLECT), []).append(finding.code)
+        elif finding.help:
+            console.print(Text(f"  {finding.help}"))
+    for command, codes in commands.items():
+        console.print(Text(f"To collect all that is missing ({', '.join(dict.fromkeys(codes))}):"))
+        console.print(Text(command), soft_wrap=True)
