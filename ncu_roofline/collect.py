@@ -12,13 +12,15 @@ COLLECT: Final = "Collect with: "
 """How a help text begins that is a command."""
 
 
-def metrics_to_collect(metric_map: MetricMap) -> tuple[str, ...]:
+def metrics_to_collect(metric_map: MetricMap, cc: str | None) -> tuple[str, ...]:
     """Metrics (with rollup) of a complete picture: amounts, own peaks, clocks, duration, activity of the tensor pipe.
 
-    The first alternative of every path and core tier is taken.
+    The first alternative of every path and core tier is taken, but no tier that the architecture cannot measure.
     """
     alternatives: list[Alternative] = [
-        metric_map.tiers[tier].measures[0].alternatives[0] for tier in CORE_TIERS if tier in metric_map.tiers
+        metric_map.tiers[tier].measures[0].alternatives[0]
+        for tier in CORE_TIERS
+        if tier in metric_map.tiers and cc not in metric_map.unmeasured.get(tier, {})
     ]
     alternatives += [path.alternatives[0] for name, path in metric_map.paths.items() if name not in NEVER_BINDING_PATHS]
     metrics = list(metric_map.time[:1])
@@ -32,7 +34,7 @@ def metrics_to_collect(metric_map: MetricMap) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*metrics, *(f"{counter}.sum" for counter in counters)]))
 
 
-def collection_command(metric_map: MetricMap) -> str:
+def collection_command(metric_map: MetricMap, cc: str | None) -> str:
     """A complete ncu command line that writes the counters of a complete picture to ``report.csv``."""
-    metrics = ",".join(metrics_to_collect(metric_map))
+    metrics = ",".join(metrics_to_collect(metric_map, cc))
     return f"ncu --metrics {metrics} --csv --page raw --log-file report.csv ./application"

@@ -180,3 +180,11 @@ def test_documentation_of_the_rules_is_fresh() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.page() == (ROOT / "docs" / "findings.md").read_text()
+
+
+@pytest.mark.parametrize(("cc", "asks"), [("8.6", True), ("12.1", False), ("8.7", False)])
+def test_command_does_not_ask_for_counters_that_the_chip_lacks(write: Write, cc: str, asks: bool) -> None:
+    found = finding(nr.analyze(write(details("0|k|T|us|20", cc=cc))), "counter-not-collected")
+    assert found is not None
+    assert ("dram__bytes.sum" in found.help) == asks
+    assert ("no DRAM counters" in found.message) != asks

@@ -9,7 +9,6 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.collect import COLLECT, collection_command
-from ncu_roofline.maps import MetricMap
 from ncu_roofline.vocabulary import (
     CORE_TIERS,
     NEVER_BINDING_PATHS,
@@ -28,19 +27,18 @@ def counter_not_collected(view: View) -> Iterator[Evidence]:
     and a bound without it is only a lower bound of the time. The help gives the ncu command that collects
     exactly these counters on this architecture.
     """
-    for metric_map in view.maps:
-        rows = view.labels("map") == metric_map.id
+    # A tensor pipe that did nothing leaves nothing to count.
+    idle = view.columns["tensor_state"] == TensorState.IDLE
+    for rows, command in _commands(view):
         said: list[str] = []
         hit = np.zeros(view.size, np.bool_)
-        # A tensor pipe that did nothing leaves nothing to count.
-        idle = view.columns["tensor_state"] == TensorState.IDLE
         for name in (*CORE_TIERS, *PATHS):
             gone = view.flags(f"missing.{name}") & rows & ~(idle & is_tensor(name))
             if gone.any():
                 said.append(name if gone.sum() == rows.sum() else f"{name} ({gone.sum()} of {rows.sum()})")
                 hit |= gone
         if said:
-            yield Evidence(hit, f"not collected: {', '.join(said)}.", _collect(metric_map))
+            yield Evidence(hit, f"not collected: {', '.join(said)}.{_reasons(view, rows)}", command)
 
 
 def tensor_not_counted(view: View) -> Iterator[Evidence]:
@@ -55,13 +53,13 @@ def tensor_not_counted(view: View) -> Iterator[Evidence]:
         "the tensor pipe was active and its operations were not counted: FLOP, intensity and bound are lower bounds, "
         "and what binds is not known."
     )
-    for metric_map in view.maps:
-        rows = hit & (view.labels("map") == metric_map.id)
-        if rows.any():
-            has_paths = any(map(is_tensor, metric_map.paths))
-            yield Evidence(
-                rows, what, _collect(metric_map) if has_paths else "A metric map of this architecture is needed."
-            )
+    with_paths = {metric_map.id for metric_map in view.maps if any(map(is_tensor, metric_map.paths))}
+    countable = np.isin(view.labels("map").astype(str), sorted(with_paths))
+    for rows, command in _commands(view):
+        if (hit & rows & countable).any():
+            yield Evidence(hit & rows & countable, what, command)
+    if (hit & ~countable).any():
+        yield Evidence(hit & ~countable, what, "A metric map of this architecture is needed (--map FILE).")
 
 
 def tensor_activity_ambiguous(view: View) -> Iterator[Evidence]:
@@ -175,14 +173,10 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
     A ceiling needs the counter's own peak (``.peak_sustained``) and the clock of its unit, or the counter's
     percentage of peak. Without it a path or tier is shown with its rate and takes no part in the bound.
     """
-    for metric_map in view.maps:
-        rows = view.labels("map") == metric_map.id
+    for rows, command in _commands(view):
         hit = np.zeros(view.size, np.bool_)
         names = []
-        for prefix, name in [
-            *(("traffic", tier) for tier in CORE_TIERS),
-            *(("work", path) for path in PATHS),
-        ]:
+        for prefix, name in [*(("traffic", tier) for tier in CORE_TIERS), *(("work", path) for path in PATHS)]:
             amount = "bytes" if prefix == "traffic" else "count"
             works = (view.floats(f"{prefix}.{name}.{amount}") > 0) | (view.floats(f"{prefix}.{name}.rate") > 0)
             lacks = rows & works & np.isnan(view.floats(f"{prefix}.{name}.peak"))
@@ -190,7 +184,7 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
                 names.append(name)
                 hit |= lacks
         if names:
-            yield Evidence(hit, f"no ceiling is known for {', '.join(names)}.", _collect(metric_map))
+            yield Evidence(hit, f"no ceiling is known for {', '.join(names)}.", command)
 
 
 def measure_sees_less(view: View) -> Iterator[Evidence]:
@@ -227,12 +221,31 @@ def _all_tensor_paths_counted(view: View) -> BoolArray:
 
 def _by_map(view: View, hit: BoolArray, what: str) -> Iterator[Evidence]:
     """One evidence per architecture, with the command that collects what would tell."""
-    for metric_map in view.maps:
-        rows = hit & (view.labels("map") == metric_map.id)
-        if rows.any():
-            yield Evidence(rows, f"{what}.", _collect(metric_map))
+    for rows, command in _commands(view):
+        if (hit & rows).any():
+            yield Evidence(hit & rows, f"{what}.", command)
 
 
-def _collect(metric_map: MetricMap) -> str:
-    """One command for the whole picture: a second report cannot be laid beside the first."""
-    return f"{COLLECT}{collection_command(metric_map)}"
+def _commands(view: View) -> list[tuple[BoolArray, str]]:
+    """Launches by the one command that collects their whole picture: a second report cannot be laid beside a first."""
+    maps = {metric_map.id: metric_map for metric_map in view.maps}
+    by_command: dict[str, BoolArray] = {}
+    pairs = list(zip(view.labels("map").tolist(), view.labels("cc").tolist(), strict=True))
+    for map_id, cc in dict.fromkeys(pairs):
+        rows = np.fromiter((pair == (map_id, cc) for pair in pairs), np.bool_, len(pairs))
+        command = COLLECT + collection_command(maps[map_id], cc)
+        by_command[command] = by_command.get(command, np.zeros(view.size, np.bool_)) | rows
+    return [(rows, command) for command, rows in by_command.items()]
+
+
+def _reasons(view: View, rows: BoolArray) -> str:
+    """Why a tier cannot be collected at all, where that is so."""
+    ccs = set(view.labels("cc")[rows])
+    reasons = {
+        f" {tier} on compute capability {cc}: {reason}."
+        for metric_map in view.maps
+        for tier, by_cc in metric_map.unmeasured.items()
+        for cc, reason in by_cc.items()
+        if cc in ccs
+    }
+    return "".join(sorted(reasons))

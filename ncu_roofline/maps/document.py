@@ -17,7 +17,7 @@ from ncu_roofline.vocabulary import PATHS, TIERS
 
 _KEYS = {
     "schema", "id", "title", "compute_capabilities", "extends", "time", "cycles", "clocks", "utilization",
-    "attributes", "tensor_activity", "paths", "tiers", "absent", "only_seen_in", "sources",
+    "attributes", "tensor_activity", "paths", "tiers", "unmeasured", "absent", "only_seen_in", "sources",
 }  # fmt: skip
 _ATTRIBUTES = {"name", "memory_clock", "memory_bus_width", "sm_count", "cc_major", "cc_minor"}
 _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
@@ -44,6 +44,7 @@ class Document:
     tensor_activity: TensorActivity | None = None
     paths: Mapping[str, PathMap | None] = field(default_factory=dict)
     tiers: Mapping[str, tuple[Measure, ...] | None] = field(default_factory=dict)
+    unmeasured: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
     only_seen_in: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
@@ -78,6 +79,7 @@ def read_document(path: Path) -> Document:
     document.utilization = _counters(file, "$.utilization", top.get("utilization", []))
     document.attributes = _attributes(file, top.get("attributes", {}))
     document.tensor_activity = _tensor_activity(file, top.get("tensor_activity"))
+    document.unmeasured = _unmeasured(file, top.get("unmeasured", {}))
     document.absent = _counters(file, "$.absent", top.get("absent", []))
     document.only_seen_in = {
         _counter(file, f"$.only_seen_in.{name}", name): _text(file, f"$.only_seen_in.{name}", report)
@@ -202,6 +204,16 @@ def _tensor_activity(file: YamlFile, entry: Any) -> TensorActivity | None:
         constant_loads=None if loads is None else _counter(file, f"{where}.constant_loads", loads),
         includes_constant_loads=bool(includes),
     )
+
+
+def _unmeasured(file: YamlFile, entry: Any) -> dict[str, dict[str, str]]:
+    where = "$.unmeasured"
+    tiers = _mapping(file, where, entry)
+    _only(file, where, tiers, set(TIERS))
+    return {
+        tier: {cc: _text(file, f"{where}.{tier}.{cc}", reason) for cc, reason in _mapping(file, where, reasons).items()}
+        for tier, reasons in tiers.items()
+    }
 
 
 def _attributes(file: YamlFile, entry: Any) -> dict[str, str]:

@@ -137,6 +137,7 @@ def _resolve(document: Document, by_id: Mapping[str, Document]) -> MetricMap:
         tensor_activity=document.tensor_activity or parent.tensor_activity,
         paths=_drop_absent_paths(paths, absent),
         tiers=_drop_absent_measures(tiers, absent),
+        unmeasured=document.unmeasured or parent.unmeasured,
         only_seen_in=dict(parent.only_seen_in) | dict(own.only_seen_in),
         sources=tuple(dict.fromkeys(own.sources + parent.sources)),
     )
@@ -162,6 +163,7 @@ def _own(document: Document) -> MetricMap:
             {name: TierMap(name, tier) for name, tier in document.tiers.items() if tier is not None},
             frozenset(),
         ),
+        unmeasured=document.unmeasured,
         only_seen_in=document.only_seen_in,
         sources=document.sources,
     )

@@ -93,6 +93,8 @@ class MetricMap:
     tensor_activity: TensorActivity
     paths: Mapping[str, PathMap]
     tiers: Mapping[str, TierMap]
+    unmeasured: Mapping[str, Mapping[str, str]]
+    """Tiers that cannot be measured on some compute capabilities: tier -> compute capability -> reason."""
     only_seen_in: Mapping[str, str]
     """Counters of old reports that today's lists of the chip lack, with the report they were seen in."""
     sources: tuple[str, ...]
