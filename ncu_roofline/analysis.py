@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,16 @@ class Input:
     """One input of an analysis."""
 
     path: str
-    sha256: str
+    digest: Callable[[], str]
     form: str
     launches: int
     skipped_lines: int
     conditions: Conditions
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the content, as 64 hexadecimal digits."""
+        return self.digest()
 
 
 @dataclass(frozen=True, repr=False)

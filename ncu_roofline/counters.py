@@ -39,6 +39,7 @@ _TWINS: Final = {"sm": "smsp", "smsp": "sm"}
 _CLOCK_DOMAINS: Final = {"sm": ("smsp", "gpc"), "smsp": ("sm", "gpc"), "l1tex": ("sm", "smsp", "gpc")}
 """Units that run at the same clock; their cycles stand in for a unit's own when it printed none."""
 
+_AMOUNTS: Final = (".sum", ".sum.per_cycle_elapsed", ".sum.per_second", "")
 _PEAK_SHARES: Final = (".sum.pct_of_peak_sustained_elapsed", ".avg.pct_of_peak_sustained_elapsed")
 _ACTIVITY: Final = (
     ".sum", ".avg", ".sum.per_cycle_elapsed", ".sum.per_second", ".sum.pct_of_peak_sustained_active",
@@ -97,6 +98,11 @@ def metrics_of(counter: str) -> frozenset[str]:
     for domain in (unit, *_CLOCK_DOMAINS.get(unit, ())):
         names |= {f"{domain}__cycles_elapsed{rollup}" for rollup in (".avg", ".sum", ".max", ".avg.per_second")}
     return frozenset(names)
+
+
+def is_collected(view: CounterView, counter: str) -> bool:
+    """Whether a total or rate of a base counter may be had for any launch."""
+    return any(spelling + rollup in view.values for spelling in spellings(counter) for rollup in _AMOUNTS)
 
 
 def clock(view: CounterView, unit: str) -> FloatArray:

@@ -21,6 +21,7 @@ from ncu_roofline.counters import (
     activity,
     clock,
     duration_from_cycles,
+    is_collected,
     own_peak,
     rate,
     total,
@@ -86,7 +87,7 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
     work = {
         name: amount
         for name, path in metric_map.paths.items()
-        if (amount := _amount(view, path.alternatives, f"{metric_map.id}:{name}")).collected.any()
+        if (amount := _amount(view, path.alternatives, f"{metric_map.id}:{name}")) is not None
     }
     if "fp16" in work:
         work["fp16"] = _bound_phantom_fp16(work, _fma_only(view, metric_map))
@@ -95,7 +96,7 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         measures = {
             measure.id: amount
             for measure in tier.measures
-            if (amount := _amount(view, measure.alternatives, f"{metric_map.id}:{name}.{measure.id}")).collected.any()
+            if (amount := _amount(view, measure.alternatives, f"{metric_map.id}:{name}.{measure.id}")) is not None
         }
         if measures:
             traffic[name] = measures
@@ -148,9 +149,15 @@ class _Candidate:
     recipe: npt.NDArray[np.int16]
 
 
-def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -> Amount:
-    """The first complete alternative of each launch, else the fullest, which then gives a lower bound."""
-    candidates = [_candidate(view, alternative) for alternative in alternatives]
+def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -> Amount | None:
+    """The first complete alternative of each launch, else the fullest, which then gives a lower bound.
+
+    None where no launch has any of the counters.
+    """
+    places = [n for n, a in enumerate(alternatives) if any(is_collected(view, counter) for counter in a.counters())]
+    if not places:
+        return None
+    candidates = [_candidate(view, alternatives[place]) for place in places]
     complete = np.stack([candidate.complete for candidate in candidates])
     present = np.stack([candidate.present for candidate in candidates])
     chosen = np.where(complete.any(axis=0), complete.argmax(axis=0), present.argmax(axis=0))
@@ -167,9 +174,9 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
     has_any &= ~(np.isnan(total_value) & np.isnan(rate_value))
     extent = np.where(has_any, extent, Extent.ABSENT)
     # Alternative, total recipe and peak recipe make one code; only the codes that occur get a text.
-    codes = np.where(has_any, chosen * 100 + pick("recipe"), NO_RECIPE)
+    codes = np.where(has_any, np.array(places)[chosen] * 100 + pick("recipe"), NO_RECIPE)
     used, recipe = np.unique(codes, return_inverse=True)
-    return Amount(
+    amount = Amount(
         total=total_value,
         rate=rate_value,
         peak=pick("peak"),
@@ -179,6 +186,7 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
         recipe=recipe.reshape(-1).astype(np.int16),
         recipes=tuple("" if code == NO_RECIPE else _recipe_text(alternatives, int(code), name) for code in used),
     )
+    return amount if amount.collected.any() else None
 
 
 def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:

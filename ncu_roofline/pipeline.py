@@ -88,7 +88,7 @@ def analyze(
         inputs=tuple(
             Input(
                 report.path,
-                report.sha256,
+                report.digest,
                 report.form,
                 len(report),
                 report.skipped.total,

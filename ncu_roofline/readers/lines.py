@@ -78,6 +78,13 @@ class Block:
         end = self.starts[position + 1] if position + 1 < len(self.starts) else len(self.data)
         return self.data[self.starts[position] : end]
 
+    def as_utf8(self) -> Block:
+        """The block with bytes that are no UTF-8 (an output in another encoding) replaced."""
+        records = [record.decode("utf-8", "replace").encode() for record in self.records()]
+        head = self.data[: self.starts[0]]
+        starts = len(head) + np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
+        return Block(b"".join([head, *records]), starts, self.lines)
+
     def records(self) -> Iterator[bytes]:
         """Every record as bytes."""
         ends = np.append(self.starts[1:], len(self.data))
@@ -141,9 +148,8 @@ def blocks(text: Text, header: Header, start: int, line: int, log: LineLog) -> I
         end = _block_end(text, start, quoted=header.quoted)
         with memoryview(text) as view, view[start:end] as part:
             data = b"".join((header.prefix, part))
-        valid = _valid_utf8(data)
-        offsets = _line_starts(valid, len(header.prefix))
-        block, next_header = _clean(valid, offsets, line, log, quoted=header.quoted)
+        offsets = _line_starts(data, len(header.prefix))
+        block, next_header = _clean(data, offsets, line, log, quoted=header.quoted)
         if len(block.starts):
             yield block
         if next_header is not None:
@@ -272,17 +278,6 @@ def _starts_record(data: bytes, offsets: Offsets, *, quoted: bool) -> npt.NDArra
 
 def _odd_quotes(raw: bytes, begin: int, end: int) -> bool:
     return raw.count(b'"', begin, end) % 2 == 1
-
-
-def _valid_utf8(raw: bytes) -> bytes:
-    """The block with bytes that are not UTF-8 (application output in another encoding) replaced."""
-    if raw.isascii():
-        return raw
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("utf-8", "replace").encode()
-    return raw
 
 
 def _line_offset(text: Text, start: int, lines: int) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import os
 import sys
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,13 +38,30 @@ def read_report(path: str, *, names: AbstractSet[str] | None = None) -> RawRepor
             if sys.stdin is None:
                 raise InputError(path, "standard input is closed")
             content = sys.stdin.buffer.read()
-            return _read(path, content, hashlib.sha256(content).hexdigest, names)
-        with Path(path).open("rb") as file, ThreadPoolExecutor(1) as worker:
-            digest = worker.submit(_digest, path)
-            with _mapped(file) as content:
-                return _read(path, content, digest.result, names)
+            return _read(path, content, lambda: hashlib.sha256(content).hexdigest(), names)
+        with Path(path).open("rb") as file, _mapped(file) as mapped:
+            return _read(path, mapped, _Digest(path, os.fstat(file.fileno())), names)
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}") from error
+
+
+@dataclass(frozen=True)
+class _Digest:
+    """SHA-256 of a file, refused when the file is no longer the one that was read."""
+
+    path: str
+    seen: os.stat_result
+
+    def __call__(self) -> str:
+        with Path(self.path).open("rb") as file:
+            now = os.fstat(file.fileno())
+            if (now.st_size, now.st_mtime_ns, now.st_ino) != (
+                self.seen.st_size,
+                self.seen.st_mtime_ns,
+                self.seen.st_ino,
+            ):
+                raise InputError(self.path, "was changed while it was analysed", "Run again.")
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read(path: str, content: Text, digest: Callable[[], str], names: AbstractSet[str] | None) -> RawReport:
@@ -61,11 +79,6 @@ def _mapped(file: BinaryIO) -> Iterator[Text]:
         return
     with content:
         yield content
-
-
-def _digest(path: str) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _utf8(content: Text) -> Text:

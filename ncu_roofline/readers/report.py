@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -52,7 +52,8 @@ class RawReport:
     """One input as printed."""
 
     path: str
-    sha256: str
+    digest: Callable[[], str]
+    """Gives the SHA-256 of the input; read when somebody asks, since it takes longer than the table."""
     form: str
     launches: Columns
     cells: pl.DataFrame

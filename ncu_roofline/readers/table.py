@@ -36,7 +36,7 @@ def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: C
         path: how the input is called in messages.
         text: its content as UTF-8.
         names: printed metric names and labels to keep; None keeps all.
-        digest: gives the SHA-256 of the input, which may be on its way in another thread.
+        digest: gives the SHA-256 of the input.
 
     Raises:
         InputError: if there is no table, no launch, or a table of a form that is not read.
@@ -78,7 +78,7 @@ def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: C
         raise explain_no_launches(path, first.line, text[:_MESSAGES_BYTES])
     return RawReport(
         path=path,
-        sha256=digest(),
+        digest=digest,
         form=_form(path, first),
         launches=launches.columns(),
         cells=pl.concat(cells) if cells else pl.DataFrame(schema=CELL_SCHEMA),
@@ -129,7 +129,7 @@ def _parsed(
         columns = {name: identity_columns(header)[name] for name in keys} | details.columns(header)
     frame = _parse(header, block, columns)
     if frame is None:
-        block = _whole_records(block, log)
+        block = _whole_records(block.as_utf8(), log)
         frame = _parse(header, block, columns)
     if frame is None:
         raise InputError(path, "these lines cannot be split into rows", "Export the report again.", int(block.lines[0]))
