@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, nothing, objec
 from ncu_roofline.checks import InputFacts, View, run_rules
 from ncu_roofline.conditions import from_messages
 from ncu_roofline.counters import metrics_of
-from ncu_roofline.errors import UsageError
+from ncu_roofline.errors import InputError, UsageError
 from ncu_roofline.evaluate import evaluate
 from ncu_roofline.grouping import device_time
 from ncu_roofline.labels import load_labels
@@ -26,7 +27,7 @@ from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
 from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
-from ncu_roofline.readers import REPLAY, RawReport, Report, read_report
+from ncu_roofline.readers import REPLAY, RawReport, Report, read_report, report_files
 from ncu_roofline.vocabulary import DEFAULT_DOMAIN
 
 _CC = re.compile(r"\d+\.\d+")
@@ -43,7 +44,7 @@ def read(*paths: str | Path) -> Report:
         InputError: if one of them cannot be read.
 
     """
-    return Report(tuple(read_report(str(path)) for path in paths))
+    return Report(tuple(report for path in paths for report in _read_all(str(path), None)[0]))
 
 
 def analyze(
@@ -75,14 +76,20 @@ def analyze(
     used, texts = _used_metrics(library)
     names = labels.printed_names(used | texts)
     reports: list[RawReport] = []
+    passed_over: list[InputError] = []
     for given in inputs:
-        reports += given.inputs if isinstance(given, Report) else [read_report(str(given), names=names)]
+        if isinstance(given, Report):
+            reports += given.inputs
+        else:
+            found, others = _read_all(str(given), names)
+            reports += found
+            passed_over += others
     counters = [normalise(report, labels, used=used, texts=texts, locale=locale) for report in reports]
     launches = _identities(counters, library.maps[BASE], cc)
     columns, maps = _evaluate(launches, _joined(counters), library)
     table = launches | columns
     table["device_time"] = device_time(table)
-    view = View(columns=table, inputs=_facts(reports, counters), maps=maps)
+    view = View(columns=table, inputs=_facts(reports, counters), maps=maps, passed_over=tuple(passed_over))
     findings, skipped = run_rules(view)
     return Analysis(
         inputs=tuple(
@@ -101,6 +108,22 @@ def analyze(
         skipped_rules=skipped,
         maps={metric_map.id: metric_map for metric_map in maps},
     )
+
+
+def _read_all(path: str, names: AbstractSet[str] | None) -> tuple[list[RawReport], list[InputError]]:
+    """The report of a file, or those of a folder with the files in it that are none."""
+    files = report_files(path)
+    if files == [path]:
+        return [read_report(path, names=names)], []
+    reports, others = [], []
+    for file in files:
+        try:
+            reports.append(read_report(file, names=names))
+        except InputError as error:
+            others.append(error)
+    if not reports:
+        raise InputError(path, f"none of its {len(files)} files is a report; the first: {others[0]}")
+    return reports, others
 
 
 def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:

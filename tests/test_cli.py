@@ -62,7 +62,7 @@ def test_input_without_launches_exits_with_2_and_prints_nothing(name: str, forma
     assert "Traceback" not in result.stderr
 
 
-def test_missing_file_and_folder_are_named(tmp_path: Path) -> None:
+def test_missing_file_and_empty_folder_are_named(tmp_path: Path) -> None:
     for path in (tmp_path / "none.csv", tmp_path):
         result = run("analyze", str(path))
         assert result.exit_code == 2

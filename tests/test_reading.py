@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,6 +15,11 @@ import ncu_roofline as nr
 from ncu_roofline.readers import RawReport, lines, read_report
 from tests.conftest import Write
 from tests.support import H11, H15, H20, METRICS_SECTION, cells, details, quoted, raw_page
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ROWS = ("0|k_a|T|ns|1,000", "0|k_a|DB|byte|2,000", "1|k_b|T|ns|3,000")
 
@@ -275,3 +285,30 @@ def test_damage_is_an_error_message_or_a_report_and_never_another_exception(writ
         launches, message = 0, str(error)
     assert message
     assert launches or message != "read"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress], ids=["gz", "zst"])
+def test_compressed_report_is_read_whatever_its_name(write: Write, pack: Callable[[bytes], bytes]) -> None:
+    assert values(read_report(write(pack(details(*ROWS).encode()), "report.dat"))) == EXPECTED
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress], ids=["gz", "zst"])
+def test_cut_compressed_report_is_refused(write: Write, pack: Callable[[bytes], bytes]) -> None:
+    content = pack(details(*ROWS * 50).encode())
+    with pytest.raises(nr.NcuRooflineError, match="damaged or cut"):
+        read_report(write(content[: len(content) // 2]))
+
+
+def test_folder_stands_for_every_report_in_it(write: Write, tmp_path: Path) -> None:
+    write(details("0|a|T|ns|20,000"), "b.csv")
+    write(details("0|b|T|ns|20,000"), "a.csv")
+    write("hello", "notes.txt")
+    analysis = nr.analyze(tmp_path)
+    assert [Path(item.path).name for item in analysis.inputs] == ["a.csv", "b.csv"]
+    assert "notes.txt" in str([found.message for found in analysis.finding_list if found.name == "files-passed-over"])
+
+
+def test_folder_without_a_report_is_refused_with_the_first_reason(write: Write, tmp_path: Path) -> None:
+    write("hello", "notes.txt")
+    with pytest.raises(nr.NcuRooflineError, match="none of its 1 files is a report"):
+        nr.analyze(tmp_path)

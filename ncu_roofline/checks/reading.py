@@ -142,6 +142,20 @@ def replayed_application(view: View) -> Iterator[Evidence]:
             )
 
 
+def files_passed_over(view: View) -> Iterator[Evidence]:
+    """Files of a folder are no reports and were passed over.
+
+    A folder stands for every report in it. Session pages, logs and other files in it are no reports.
+    """
+    if view.passed_over:
+        said = "; ".join(f"{error.path}: {error.problem}" for error in view.passed_over[:_SHOWN])
+        more = len(view.passed_over) - _SHOWN
+        yield Evidence(
+            _no_launch(view),
+            f"{_times(len(view.passed_over), 'file')} passed over: {said}{f'; and {more} more' if more > 0 else ''}.",
+        )
+
+
 def kernel_name_cut(view: View) -> Iterator[Evidence]:
     """Kernel names were cut at an anonymous namespace.
 

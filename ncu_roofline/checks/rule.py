@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.arrays import BoolArray, FloatArray, unknown
+from ncu_roofline.errors import InputError
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.readers import SkippedLines
 from ncu_roofline.vocabulary import Severity
@@ -39,6 +40,8 @@ class View:
     columns: Mapping[str, npt.NDArray[Any]]
     inputs: tuple[InputFacts, ...]
     maps: tuple[MetricMap, ...]
+    passed_over: tuple[InputError, ...] = ()
+    """Files of a folder that are no reports, with what they are."""
 
     @property
     def size(self) -> int:

@@ -22,6 +22,7 @@ RULES: Final = (
     Rule("R108", "negative-value", Severity.ERROR, (), reading.negative_value),
     Rule("R109", "application-replay", Severity.NOTE, (), reading.replayed_application),
     Rule("R110", "kernel-name-cut", Severity.NOTE, ("kernel",), reading.kernel_name_cut),
+    Rule("R111", "files-passed-over", Severity.NOTE, (), reading.files_passed_over),
     Rule("M201", "counter-not-collected", Severity.NOTE, (), mapping.counter_not_collected),
     Rule("M202", "tensor-not-counted", Severity.WARNING, (), mapping.tensor_not_counted),
     Rule("M203", "tensor-activity-ambiguous", Severity.NOTE, (), mapping.tensor_activity_ambiguous),

@@ -5,7 +5,7 @@ are for.
 """
 
 from ncu_roofline.readers.lines import REPLAY
-from ncu_roofline.readers.read import read_report
+from ncu_roofline.readers.read import read_report, report_files
 from ncu_roofline.readers.report import RawReport, Report, SkippedLines
 
-__all__ = ["REPLAY", "RawReport", "Report", "SkippedLines", "read_report"]
+__all__ = ["REPLAY", "RawReport", "Report", "SkippedLines", "read_report", "report_files"]

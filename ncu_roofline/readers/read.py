@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers.lines import Text
+from ncu_roofline.readers.packed import is_packed, unpack
 from ncu_roofline.readers.report import RawReport
 from ncu_roofline.readers.sniff import reject_binary
 from ncu_roofline.readers.table import read_tables
@@ -64,7 +65,25 @@ class _Digest:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def report_files(path: str) -> list[str]:
+    """The files that a path stands for: itself, or every file below a folder, in the order of their names.
+
+    Raises:
+        InputError: if a folder is empty.
+
+    """
+    folder = Path(path)
+    if path == STDIN or not folder.is_dir():
+        return [path]
+    files = sorted(str(file) for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
+    if not files:
+        raise InputError(path, "the folder has no files")
+    return files
+
+
 def _read(path: str, content: Text, digest: Callable[[], str], names: AbstractSet[str] | None) -> RawReport:
+    if is_packed(content[:4]):
+        content = unpack(path, content[:])
     reject_binary(path, content[:4096])
     return read_tables(path, _utf8(content), names, digest)
 

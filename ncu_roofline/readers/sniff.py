@@ -52,8 +52,8 @@ def reject_binary(path: str, head: bytes) -> None:
             "this is an SQLite database (an Nsight Systems export), not an ncu report",
             "Profile the kernels with ncu and export with `ncu --csv --page raw`.",
         )
-    if head.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")):
-        raise InputError(path, "this is a compressed file", "Unpack it first.")
+    if head.startswith(b"PK\x03\x04"):
+        raise InputError(path, "this is a zip archive", "Unpack it first; .gz and .zst are read as they are.")
 
 
 def explain_no_table(path: str, text: bytes) -> InputError:
