@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
@@ -214,3 +215,43 @@ def test_every_option_of_analyze_is_explained_in_its_help() -> None:
     for option in ("--format", "--output", "--kernel", "--launch", "--per-launch", "--top", "--sort", "--cc", "--map",
                    "--locale", "--require", "--fail-on", "--quiet"):  # fmt: skip
         assert option in text
+
+
+def test_csv_has_the_dotted_columns_of_the_contract() -> None:
+    table = pl.read_csv(run("analyze", A100, "--format", "csv").stdout.encode())
+    # 137438953472 operations of the GEMM; 1610612736 bytes and 94.148 % of the triad.
+    assert table["work.tensor.fp16.acc32.count"][1] == 2 * 4096**3
+    assert table["traffic.dram.bytes"][0] == 1610612736
+    assert table["bound.fraction"][0] == pytest.approx(0.941482, abs=1e-6)
+    assert table["grid.x"].to_list() == [262144, 32, 4, 4096, 262144]
+    assert table["bound.pipe"].to_list() == [None, "tensor", None, None, None]
+
+
+def test_parquet_holds_the_same_as_csv(tmp_path: Path) -> None:
+    target = tmp_path / "launches.parquet"
+    assert run("analyze", A100, "--format", "parquet", "-o", str(target)).exit_code == 0
+    table = pl.read_csv(run("analyze", A100, "--format", "csv").stdout.encode(), infer_schema_length=None)
+    parquet = pl.read_parquet(target)
+    assert parquet.columns == table.columns
+    assert parquet["time"].to_list() == table["time"].to_list()
+    assert parquet["kernel"].to_list() == table["kernel"].to_list()
+
+
+def test_unknown_values_of_csv_are_empty(write: Write) -> None:
+    table = pl.read_csv(run("analyze", write(details("0|k|DB|byte|5")), "--format", "csv").stdout.encode())
+    assert table["time"].to_list() == [None]
+    assert table["traffic.dram.rate"].to_list() == [None]
+
+
+def test_markdown_is_a_table_with_findings_and_provenance() -> None:
+    text = run("analyze", A100, "--format", "markdown").stdout
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 7
+    assert {row.count(" | ") for row in rows} == {rows[0].count(" | ")}
+    assert "1.464 TB/s (94.1%)" in text
+    assert "sha256" in text
+
+
+def test_markdown_keeps_bars_of_kernel_names_inside_their_cell(write: Write) -> None:
+    text = run("analyze", write(details("0|k|T|ns|20,000").replace('"k"', '"k<a|b>"')), "--format", "markdown").stdout
+    assert "`k<a\\|b>`" in text

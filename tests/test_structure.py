@@ -56,7 +56,7 @@ FORBIDDEN = {
     "evaluate": {"yaml", "rich", "click"},
     "maps": {"pandas", "polars", "click"},
     "checks": {"rich", "plotly", "click"},
-    "render": {"yaml", "polars", "click"},
+    "render": {"yaml", "click"},
 }
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))

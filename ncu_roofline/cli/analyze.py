@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
+from ncu_roofline.cli.output import is_terminal, terminal_width, write
 from ncu_roofline.cli.selection import required, select
+from ncu_roofline.errors import UsageError
+
+if TYPE_CHECKING:
+    from ncu_roofline.analysis import Analysis
 
 FINDINGS_EXIT = 1
+_FORMATS = ("table", "json", "csv", "parquet", "markdown")
 _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
 
 
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="REPORT...")
-@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option("--format", "format_", type=click.Choice(_FORMATS), default="table", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output (-).")
 @click.option("--kernel", metavar="REGEX", help="Only launches whose kernel name contains a match.")
 @click.option("--launch", metavar="N[,N-M]", help="Only these launches, counted from 0 over all inputs.")
@@ -62,29 +69,13 @@ def analyze(
     Prints time, work, traffic, what binds and how far from it each kernel is. Filters select launches; shares
     still refer to all launches of the device.
     """
-    from ncu_roofline.cli.output import is_terminal, terminal_width, write
     from ncu_roofline.pipeline import analyze as run
     from ncu_roofline.vocabulary import Severity
 
     names = required(require)
     analysis = select(run(*inputs, map=map_, cc=cc, locale=locale), kernel=kernel, launch=launch, nvtx=nvtx)
     unmet = analysis.lacking(names)
-    if format_ == "json":
-        text = analysis.to_json()
-    else:
-        from ncu_roofline.render.terminal import render_table
-
-        color = output is None and is_terminal() and "NO_COLOR" not in os.environ
-        text = render_table(
-            analysis,
-            width=terminal_width(),
-            color=color,
-            per_launch=per_launch,
-            top=top,
-            sort=sort,
-            quiet=quiet,
-        )
-    write(text, output, inputs)
+    write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)
     for name, launches in unmet.items():
         click.echo(
             f"required: {name} is not known for {len(launches)} of {len(analysis)} launches, first for launch "
@@ -95,3 +86,28 @@ def analyze(
     failed = fail_on != "never" and worst is not None and worst >= Severity[fail_on.upper()]
     if failed or unmet:
         raise click.exceptions.Exit(FINDINGS_EXIT)
+
+
+def _render(
+    analysis: Analysis, format_: str, output: str | None, *, per_launch: bool, top: int | None, sort: str, quiet: bool
+) -> str | bytes:
+    if format_ == "json":
+        return analysis.to_json()
+    if format_ in ("csv", "parquet"):
+        from ncu_roofline.render.columns import to_csv, to_parquet
+
+        if format_ == "csv":
+            return to_csv(analysis)
+        if output is None and is_terminal():
+            raise UsageError("--format", "parquet", "is binary: write it to a file with -o FILE")
+        return to_parquet(analysis)
+    if format_ == "markdown":
+        from ncu_roofline.render.markdown import render_markdown
+
+        return render_markdown(analysis, per_launch=per_launch, top=top, sort=sort, quiet=quiet)
+    from ncu_roofline.render.terminal import render_table
+
+    color = output is None and is_terminal() and "NO_COLOR" not in os.environ
+    return render_table(
+        analysis, width=terminal_width(), color=color, per_launch=per_launch, top=top, sort=sort, quiet=quiet
+    )

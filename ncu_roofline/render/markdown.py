@@ -1,0 +1,70 @@
+"""The analysis as Markdown for a pull request: the table of groups, the findings, where the numbers are from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ncu_roofline.analysis import Analysis
+from ncu_roofline.arrays import rows
+from ncu_roofline.checks import Finding
+from ncu_roofline.collect import COLLECT
+from ncu_roofline.render.format import UNKNOWN, short_kernel
+from ncu_roofline.render.group_table import columns_of, heading, legend, positions, sort_groups, totals
+from ncu_roofline.version import VERSION
+
+_KERNEL_WIDTH: Final = 60
+
+
+def render_markdown(
+    analysis: Analysis, *, per_launch: bool = False, top: int | None = None, sort: str = "time", quiet: bool = False
+) -> str:
+    """The analysis as GitHub-flavoured Markdown."""
+    groups = sort_groups(rows(analysis.groups(per_launch=per_launch)), sort)
+    shown = groups[:top]
+    lines = ["### Roofline", "", *(f"- {_text(line.strip())}" for line in heading(analysis)), ""]
+    candidates = columns_of(shown, several_inputs=len(analysis.inputs) > 1)
+    columns = [column for column in candidates if any(column.cell(row) != UNKNOWN for row in shown)]
+    lines.append(_row(["kernel", *(column.title for column in columns)]))
+    lines.append(_row([":--", *(":--" if column.left else "--:" for column in columns)]))
+    for row in shown:
+        kernel = f"`{short_kernel(row['kernel'], _KERNEL_WIDTH).replace('`', ' ')}`"
+        lines.append(_row([kernel.replace("|", "\\|"), *(_text(column.cell(row)) for column in columns)]))
+    lines.append("")
+    if len(shown) < len(groups):
+        lines += [f"{len(groups) - len(shown)} more not shown.", ""]
+    for line in [*totals(analysis), *legend(shown)]:
+        lines += [_text(line), ""]
+    if analysis.finding_list and not quiet:
+        lines += _findings(analysis.finding_list)
+    digests = ", ".join(f"`{item.path}` (sha256 `{item.sha256[:12]}`)" for item in analysis.inputs)
+    lines.append(f"<sub>ncu-roofline {VERSION} on {digests}</sub>")
+    return "\n".join(lines) + "\n"
+
+
+def _findings(findings: Sequence[Finding]) -> list[str]:
+    lines = ["<details><summary>Findings</summary>", ""]
+    commands: dict[str, None] = {}
+    for finding in findings:
+        launches = f" (launch {positions(finding.launches)})" if finding.launches else ""
+        lines.append(
+            f"- **{finding.severity.label}** {finding.code} {finding.name}{launches}: {_text(finding.message)}"
+        )
+        if finding.help.startswith(COLLECT):
+            commands[finding.help.removeprefix(COLLECT)] = None
+        elif finding.help:
+            lines.append(f"  {_text(finding.help)}")
+    for command in commands:
+        lines += ["", "To collect all that is missing:", "", "```sh", command, "```"]
+    return [*lines, "", "</details>", ""]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _text(text: str) -> str:
+    """A text with what Markdown or HTML would take for markup made plain."""
+    for mark in ("\\", "|", "<", "*", "_", "`", "["):
+        text = text.replace(mark, "&lt;" if mark == "<" else f"\\{mark}")
+    return text
