@@ -40,14 +40,18 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     return result
 
 
-def first_known(candidates: Sequence[FloatArray]) -> tuple[FloatArray, npt.NDArray[np.int8]]:
-    """Element-wise the first candidate that is known, and its position (-1: none)."""
-    value = candidates[0].copy()
+def first_known(candidates: Iterable[FloatArray]) -> tuple[FloatArray, npt.NDArray[np.int8]]:
+    """Element-wise the first candidate that is known, and its position (-1: none).
+
+    Candidates are asked for only as long as something is open.
+    """
+    remaining = iter(candidates)
+    value = next(remaining).copy()
     open_places = np.isnan(value)
     position = np.where(open_places, -1, 0).astype(np.int8)
-    for number, candidate in enumerate(candidates[1:], start=1):
-        if not open_places.any():
-            break
+    number = 0
+    while open_places.any() and (candidate := next(remaining, None)) is not None:
+        number += 1
         fill = open_places & ~np.isnan(candidate)
         value[fill] = candidate[fill]
         position[fill] = number

@@ -7,8 +7,9 @@ uses the first recipe for which its own values are there. This module knows roll
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -20,18 +21,39 @@ CodeArray = npt.NDArray[np.int8]
 
 NO_RECIPE: Final = -1
 
-TOTAL_RECIPES: Final = (
-    "{x}.sum",
-    "{x}.sum.per_cycle_elapsed x cycles",
-    "{x}.sum.per_second x time",
-    "{x} (name without rollup)",
-)
-RATE_RECIPES: Final = ("total / time", "{x}.sum.per_second", "{x}.sum.per_cycle_elapsed x clock")
-PEAK_RECIPES: Final = (
-    "{x}.sum.peak_sustained x clock",
-    "{x}.avg.peak_sustained x instances x clock",
-    "rate of {x} / its percentage of peak",
-)
+Template = tuple[tuple[str, ...], str | None]
+"""Factors and a divisor. Each is a metric (``{x}``: the counter, ``{unit}``: its unit), ``time``, or the name
+of another quantity of ``_TEMPLATES``."""
+
+_TEMPLATES: Final[dict[str, tuple[Template, ...]]] = {
+    "total": (
+        (("{x}.sum",), None),
+        (("{x}.sum.per_cycle_elapsed", "cycles"), None),
+        (("{x}.sum.per_second", "time"), None),
+        # The name without rollup, as reports of 2019 have it.
+        (("{x}",), None),
+    ),
+    "rate": (
+        (("total",), "time"),
+        (("{x}.sum.per_second",), None),
+        (("{x}.sum.per_cycle_elapsed", "clock"), None),
+    ),
+    "peak": (
+        (("{x}.sum.peak_sustained", "clock"), None),
+        (("{x}.avg.peak_sustained", "instances", "clock"), None),
+        (("rate",), "share"),
+    ),
+    "share": (
+        (("{x}.sum.pct_of_peak_sustained_elapsed",), None),
+        (("{x}.avg.pct_of_peak_sustained_elapsed",), None),
+    ),
+    "instances": ((("{unit}__cycles_elapsed.sum",), "{unit}__cycles_elapsed.avg"),),
+    "duration": ((("elapsed",), "frequency"),),
+    # A sum over units is never a duration.
+    "elapsed": ((("{x}.avg",), None), (("{x}.max",), None)),
+    "frequency": ((("{x}.avg.per_second",), None),),
+}
+"""Quantities of a counter, each with its recipes in the order of the contract."""
 
 _TWINS: Final = {"sm": "smsp", "smsp": "sm"}
 """The same events, counted per SM or per SM sub-partition."""
@@ -40,7 +62,6 @@ _CLOCK_DOMAINS: Final = {"sm": ("smsp", "gpc"), "smsp": ("sm", "gpc"), "l1tex": 
 """Units that run at the same clock; their cycles stand in for a unit's own when it printed none."""
 
 _AMOUNTS: Final = (".sum", ".sum.per_cycle_elapsed", ".sum.per_second", "")
-_PEAK_SHARES: Final = (".sum.pct_of_peak_sustained_elapsed", ".avg.pct_of_peak_sustained_elapsed")
 _ACTIVITY: Final = (
     ".sum", ".avg", ".sum.per_cycle_elapsed", ".sum.per_second", ".sum.pct_of_peak_sustained_active",
     ".avg.pct_of_peak_sustained_active", ".sum.pct_of_peak_sustained_elapsed",
@@ -54,6 +75,19 @@ ROLLUPS: Final = (
     ".avg.pct_of_peak_sustained_elapsed",
 )  # fmt: skip
 """Every rollup of a base counter that this module may read."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One way to a quantity of a counter: the product of the factors over the divisor.
+
+    ``number`` is its position in the contract's order; ``counter`` the spelling of the counter that it reads.
+    """
+
+    number: int
+    counter: str
+    factors: tuple[str, ...]
+    divisor: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,58 +134,66 @@ def metrics_of(counter: str) -> frozenset[str]:
     return frozenset(names)
 
 
+@cache
+def recipes(quantity: str, counter: str) -> tuple[Recipe, ...]:
+    """The recipes of a quantity of a base counter, best first.
+
+    Quantities are ``total``, ``rate``, ``peak``, ``clock``, ``cycles`` and those that these are made of. Every
+    spelling of the counter is tried before the next recipe.
+    """
+    unit = unit_of(counter)
+    if quantity == "clock":
+        domains = (unit, *_CLOCK_DOMAINS.get(unit, ()))
+        return tuple(Recipe(n, counter, (f"{d}__cycles_elapsed.avg.per_second",)) for n, d in enumerate(domains))
+    if quantity == "cycles":
+        units = (unit, *([_TWINS[unit]] if unit in _TWINS else []))
+        averages = [Recipe(n, counter, (f"{u}__cycles_elapsed.avg",)) for n, u in enumerate(units)]
+        return (*averages, Recipe(len(units), counter, ("clock", "time")))
+    found = []
+    for number, (factors, divisor) in enumerate(_TEMPLATES[quantity]):
+        reads_counter = any("{" in name for name in factors)
+        for spelling in spellings(counter) if reads_counter else (counter,):
+            names = [name.format(x=spelling, unit=unit_of(spelling)) for name in factors]
+            under = divisor.format(x=spelling, unit=unit_of(spelling)) if divisor else None
+            found.append(Recipe(number, spelling, tuple(names), under))
+    return tuple(found)
+
+
+def is_quantity(factor: str) -> bool:
+    """Whether a factor of a recipe is a quantity with recipes of its own, not a metric or the time."""
+    return factor in _TEMPLATES or factor in ("clock", "cycles")
+
+
+def recipe_text(quantity: str, number: int) -> str:
+    """A recipe in words, such as ``counter.sum.per_second x time``."""
+    factors, divisor = _TEMPLATES[quantity][number]
+    text = " x ".join(name.format(x="counter", unit="unit") for name in factors)
+    return f"{text} / {divisor}" if divisor else text
+
+
 def is_collected(view: CounterView, counter: str) -> bool:
     """Whether a total or rate of a base counter may be had for any launch."""
     return any(spelling + rollup in view.values for spelling in spellings(counter) for rollup in _AMOUNTS)
 
 
-def clock(view: CounterView, unit: str) -> FloatArray:
-    """Clock of a unit in Hz: ``<unit>__cycles_elapsed.avg.per_second``, else that of its clock domain."""
-    domains = (unit, *_CLOCK_DOMAINS.get(unit, ()))
-    return first_known([view.get(f"{domain}__cycles_elapsed.avg.per_second") for domain in domains])[0]
-
-
-def cycles(view: CounterView, unit: str) -> FloatArray:
-    """Elapsed cycles of a unit: its average, that of its twin, else clock x time."""
-    domains = (unit, *([_TWINS[unit]] if unit in _TWINS else []))
-    averages = [view.get(f"{domain}__cycles_elapsed.avg") for domain in domains]
-    return first_known([*averages, clock(view, unit) * view.time])[0]
+def clock(view: CounterView, counter: str) -> FloatArray:
+    """Clock of a counter's unit in Hz: ``<unit>__cycles_elapsed.avg.per_second``, else that of its clock domain."""
+    return _resolve(view, "clock", counter).value
 
 
 def total(view: CounterView, counter: str) -> Resolved:
-    """Total of a base counter; recipe codes index ``TOTAL_RECIPES``.
-
-    An average or maximum over instances is never taken for a total.
-    """
-    sources: Sequence[Callable[[str], FloatArray]] = (
-        lambda x: view.get(f"{x}.sum"),
-        lambda x: view.get(f"{x}.sum.per_cycle_elapsed") * cycles(view, unit_of(x)),
-        lambda x: view.get(f"{x}.sum.per_second") * view.time,
-        view.get,
-    )
-    return _by_recipe(counter, sources)
+    """Total of a base counter; an average or maximum over instances is never taken for one."""
+    return _resolve(view, "total", counter)
 
 
 def rate(view: CounterView, counter: str) -> Resolved:
-    """Events per second of a base counter; recipe codes index ``RATE_RECIPES``."""
-    with_time = ratio(total(view, counter).value, view.time)
-    sources: Sequence[Callable[[str], FloatArray]] = (
-        lambda _: with_time,
-        lambda x: view.get(f"{x}.sum.per_second"),
-        lambda x: view.get(f"{x}.sum.per_cycle_elapsed") * clock(view, unit_of(x)),
-    )
-    return _by_recipe(counter, sources)
+    """Events per second of a base counter."""
+    return _resolve(view, "rate", counter)
 
 
 def own_peak(view: CounterView, counter: str) -> Resolved:
-    """Highest events per second of a base counter at the clock of the run; codes index ``PEAK_RECIPES``."""
-    measured = rate(view, counter).value
-    sources: Sequence[Callable[[str], FloatArray]] = (
-        lambda x: view.get(f"{x}.sum.peak_sustained") * clock(view, unit_of(x)),
-        lambda x: view.get(f"{x}.avg.peak_sustained") * _instances(view, unit_of(x)) * clock(view, unit_of(x)),
-        lambda x: ratio(measured, first_known([view.get(x + share) for share in _PEAK_SHARES])[0]),
-    )
-    resolved = _by_recipe(counter, sources)
+    """Highest events per second of a base counter at the clock of the run."""
+    resolved = _resolve(view, "peak", counter)
     # A peak of zero or infinity (0 % of peak) says nothing.
     usable = np.isfinite(resolved.value) & (resolved.value > 0)
     return Resolved(
@@ -165,19 +207,26 @@ def activity(view: CounterView, counter: str) -> FloatArray:
 
 
 def duration_from_cycles(view: CounterView, counter: str) -> FloatArray:
-    """Cycles over cycles per second of a cycle counter, in seconds; a sum over units is never used."""
-    spelled = spellings(counter)
-    elapsed = first_known([view.get(f"{x}.{rollup}") for rollup in ("avg", "max") for x in spelled])[0]
-    return ratio(elapsed, first_known([view.get(f"{x}.avg.per_second") for x in spelled])[0])
+    """Cycles over cycles per second of a cycle counter, in seconds."""
+    return _resolve(view, "duration", counter).value
 
 
-def _instances(view: CounterView, unit: str) -> FloatArray:
-    return ratio(view.get(f"{unit}__cycles_elapsed.sum"), view.get(f"{unit}__cycles_elapsed.avg"))
+def _resolve(view: CounterView, quantity: str, counter: str) -> Resolved:
+    """The first recipe that is known, per launch."""
+    ways = recipes(quantity, counter)
+    value, position = first_known(_apply(view, way) for way in ways)
+    numbers = np.array([way.number for way in ways] + [NO_RECIPE], np.int8)
+    return Resolved(value, numbers[position])
 
 
-def _by_recipe(counter: str, sources: Sequence[Callable[[str], FloatArray]]) -> Resolved:
-    """The first source that is known, tried for every spelling of a counter before the next source."""
-    candidates = [source(spelling) for source in sources for spelling in spellings(counter)]
-    value, position = first_known(candidates)
-    recipe = np.where(position >= 0, position // len(spellings(counter)), NO_RECIPE)
-    return Resolved(value, recipe.astype(np.int8))
+def _apply(view: CounterView, recipe: Recipe) -> FloatArray:
+    value = _factor(view, recipe.factors[0], recipe.counter)
+    for name in recipe.factors[1:]:
+        value = value * _factor(view, name, recipe.counter)
+    return value if recipe.divisor is None else ratio(value, _factor(view, recipe.divisor, recipe.counter))
+
+
+def _factor(view: CounterView, name: str, counter: str) -> FloatArray:
+    if is_quantity(name):
+        return _resolve(view, name, counter).value
+    return view.time if name == "time" else view.get(name)

@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from ncu_roofline.arrays import BoolArray, FloatArray, first_known, ratio, sum_known, unknown
 from ncu_roofline.counters import (
-    PEAK_RECIPES,
-    TOTAL_RECIPES,
     CounterView,
     activity,
     clock,
@@ -24,8 +22,8 @@ from ncu_roofline.counters import (
     is_collected,
     own_peak,
     rate,
+    recipe_text,
     total,
-    unit_of,
 )
 from ncu_roofline.maps import Alternative, MetricMap, Part
 from ncu_roofline.vocabulary import Extent, TensorState, is_tensor
@@ -104,7 +102,7 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
     return Quantities(
         time=time,
         time_source=time_source,
-        clocks={name: clock(view, unit_of(counter)) for name, counter in metric_map.clocks.items()},
+        clocks={name: clock(view, counter) for name, counter in metric_map.clocks.items()},
         utilization=_utilization(view, metric_map),
         attributes={
             name: view.get(metric) * _ATTRIBUTE_FACTORS.get(name, 1.0) for name, metric in metric_map.attributes.items()
@@ -224,7 +222,7 @@ def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
         rate=all_rate,
         peak=peak,
         mix=_mix_ceiling(alternative, amount, slots[0], peak),
-        clock=clock(view, unit_of(counters[0])),
+        clock=clock(view, counters[0]),
         present=present,
         complete=present == len(counters),
         recipe=((total_recipe + 1) * 10 + peak_recipe + 1).astype(np.int16),
@@ -279,9 +277,9 @@ def _recipe_text(alternatives: Sequence[Alternative], code: int, name: str) -> s
     )
     text = f"{name}[{number}] = {terms}"
     if total_code:
-        text += f"; total: {TOTAL_RECIPES[total_code - 1].format(x='counter')}"
+        text += f"; total: {recipe_text('total', total_code - 1)}"
     if peak_code:
-        text += f"; peak: {PEAK_RECIPES[peak_code - 1].format(x='counter')}"
+        text += f"; peak: {recipe_text('peak', peak_code - 1)}"
     return text
 
 

@@ -144,11 +144,11 @@ def test_maximum_cycles_are_a_duration() -> None:
 
 
 def test_l1_runs_at_the_sm_clock_when_it_prints_none() -> None:
-    assert clock(of({"sm__cycles_elapsed.avg.per_second": 1.1e9}), "l1tex")[0] == 1.1e9
+    assert clock(of({"sm__cycles_elapsed.avg.per_second": 1.1e9}), "l1tex__cycles_elapsed")[0] == 1.1e9
 
 
 def test_l2_does_not_run_at_the_sm_clock() -> None:
-    assert np.isnan(clock(of({"sm__cycles_elapsed.avg.per_second": 1.1e9}), "lts")[0])
+    assert np.isnan(clock(of({"sm__cycles_elapsed.avg.per_second": 1.1e9}), "lts__cycles_elapsed")[0])
 
 
 def test_activity_from_a_percentage() -> None:
