@@ -13,10 +13,13 @@ from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.grouping import group_launches
 from ncu_roofline.maps import MetricMap
+from ncu_roofline.normalise import Counters
 from ncu_roofline.vocabulary import PATHS, TIERS, Severity
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ncu_roofline.explain import Explanation
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,8 @@ class Analysis:
 
     ``columns`` has the dotted columns of the contract over the launches, in SI base units; NaN and None are
     unknown. ``device_time`` is the time of all launches of the input on the same device, to which shares refer
-    also after a selection. ``launches``, ``points`` and ``findings`` are the same as pandas tables, which is
-    loaded only when one of them is asked for.
+    also after a selection. ``counters`` are those of each input, for ``explain``. ``launches``, ``points`` and
+    ``findings`` are the same as pandas tables, which is loaded only when one of them is asked for.
     """
 
     inputs: tuple[Input, ...]
@@ -51,6 +54,7 @@ class Analysis:
     finding_list: tuple[Finding, ...]
     skipped_rules: tuple[SkippedRule, ...]
     maps: Mapping[str, MetricMap]
+    counters: tuple[Counters, ...]
 
     def __len__(self) -> int:
         return len(self.columns["launch"])
@@ -113,6 +117,21 @@ class Analysis:
         from ncu_roofline.render.json_report import to_json  # Renderers come after this module.
 
         return to_json(self)
+
+    def explain(self, launch: int, quantity: str | None = None) -> Explanation:
+        """How the numbers of a launch came about: formulas with numbers, printed cells, map lines.
+
+        Args:
+            launch: position of the launch over all inputs.
+            quantity: a tier, a path, ``time``, ``bound`` or a column such as ``work.fp32.count``; None: all.
+
+        Raises:
+            UsageError: if there is no such launch or quantity.
+
+        """
+        from ncu_roofline.explain import explain  # Stands above this module.
+
+        return explain(self, launch, quantity)
 
     def worst(self) -> Severity | None:
         """The highest severity of any finding."""

@@ -42,7 +42,7 @@ class Amount:
     ``total`` in FLOP, OP or byte, ``rate`` per second, ``peak`` the matching ceiling per second,
     ``mix`` the ceiling that the mix of instructions itself sets (NaN where it is not below the peak),
     ``clock`` of the unit that counts, in Hz. ``extent`` holds ``Extent`` values, ``recipe`` indices into
-    ``recipes``.
+    ``recipes``, ``choice`` the position of the alternative in the map.
     """
 
     total: FloatArray
@@ -51,6 +51,7 @@ class Amount:
     mix: FloatArray
     clock: FloatArray
     extent: npt.NDArray[np.int8]
+    choice: CodeArray
     recipe: CodeArray
     recipes: tuple[str, ...]
 
@@ -181,6 +182,7 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
         mix=pick("mix"),
         clock=pick("clock"),
         extent=extent.astype(np.int8),
+        choice=np.array(places, np.int16)[chosen],
         recipe=recipe.reshape(-1).astype(np.int16),
         recipes=tuple("" if code == NO_RECIPE else _recipe_text(alternatives, int(code), name) for code in used),
     )

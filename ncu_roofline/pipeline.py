@@ -107,6 +107,7 @@ def analyze(
         finding_list=findings,
         skipped_rules=skipped,
         maps={metric_map.id: metric_map for metric_map in maps},
+        counters=tuple(counters),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ncu_roofline.cli.analyze import analyze
+from ncu_roofline.cli.explain import explain
 from ncu_roofline.errors import NcuRooflineError
 
 USAGE_ERROR = 2
@@ -60,3 +61,4 @@ def main() -> None:
 
 
 main.add_command(analyze)
+main.add_command(explain)

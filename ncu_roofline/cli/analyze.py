@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ncu_roofline.cli import options
 from ncu_roofline.cli.output import is_terminal, terminal_width, write
 from ncu_roofline.cli.selection import required, select
 from ncu_roofline.errors import UsageError
@@ -22,7 +23,7 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="REPORT...")
 @click.option("--format", "format_", type=click.Choice(_FORMATS), default="table", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output (-).")
+@options.output
 @click.option("--kernel", metavar="REGEX", help="Only launches whose kernel name contains a match.")
 @click.option("--launch", metavar="N[,N-M]", help="Only these launches, counted from 0 over all inputs.")
 @click.option("--nvtx", metavar="RANGE", help="Only launches inside this NVTX range (RANGE or DOMAIN@RANGE).")
@@ -32,12 +33,9 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     "--sort", type=click.Choice(_SORT_KEYS), default="time", show_default=True,
     help="Longest time, lowest fraction or largest headroom first; or by kernel name or position.",
 )  # fmt: skip
-@click.option("--cc", metavar="X.Y", help="Compute capability of launches whose report does not state it.")
-@click.option("--map", "map_", metavar="FILE", help="A metric map that answers first for its architectures.")
-@click.option(
-    "--locale", type=click.Choice(["auto", "c", "european"]), default="auto", show_default=True,
-    help="Number format of the reports.",
-)  # fmt: skip
+@options.cc
+@options.map_
+@options.locale
 @click.option(
     "--require", metavar="NAME[,NAME]",
     help="Exit with 1 unless every launch has these tiers and paths, such as dram,fp32.",

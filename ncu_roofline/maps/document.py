@@ -127,7 +127,7 @@ def _path_alternative(file: YamlFile, where: str, entry: Any) -> Alternative:
     counted = [counter for part in built for counter in part.work]
     for counter in sorted({name for name in counted if counted.count(name) > 1}):
         file.report(where, f"{counter} is in two parts: parts must not overlap")
-    return Alternative(built, file.lines.get(where, 1))
+    return Alternative(built, file.name, file.lines.get(where, 1))
 
 
 def _tier(file: YamlFile, name: str, entry: Any) -> tuple[Measure, ...] | None:
@@ -161,6 +161,7 @@ def _measure(file: YamlFile, where: str, entry: Any) -> Measure:
         alternatives=tuple(
             Alternative(
                 (_part(file, f"{where}.alternatives[{position}]", alternative, amount="bytes"),),
+                file.name,
                 file.lines.get(f"{where}.alternatives[{position}]", 1),
             )
             for position, alternative in enumerate(_alternatives(file, where, entry))

@@ -18,6 +18,7 @@ _Entry = TypeVar("_Entry")
 
 BASE: Final = "base"
 _NOT_MAPS: Final = {"labels.yaml"}
+_WITHOUT_ALTERNATIVES: Final = ("time", "cycles", "clocks", "utilization", "attributes")
 _NO_ACTIVITY: Final = TensorActivity((), None, includes_constant_loads=False)
 
 
@@ -140,6 +141,7 @@ def _resolve(document: Document, by_id: Mapping[str, Document]) -> MetricMap:
         unmeasured=document.unmeasured or parent.unmeasured,
         only_seen_in=dict(parent.only_seen_in) | dict(own.only_seen_in),
         sources=tuple(dict.fromkeys(own.sources + parent.sources)),
+        origins=dict(parent.origins) | dict(own.origins),
     )
 
 
@@ -166,6 +168,11 @@ def _own(document: Document) -> MetricMap:
         unmeasured=document.unmeasured,
         only_seen_in=document.only_seen_in,
         sources=document.sources,
+        origins={
+            path.removeprefix("$."): (document.file.name, line)
+            for path, line in document.file.lines.items()
+            if path.removeprefix("$.").startswith(_WITHOUT_ALTERNATIVES)
+        },
     )
 
 

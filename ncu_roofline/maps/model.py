@@ -27,6 +27,7 @@ class Alternative:
     """One way to obtain an amount: disjoint parts; the time at the ceiling is the sum of F_part / C_part."""
 
     parts: tuple[Part, ...]
+    file: str
     line: int
 
     def counters(self) -> tuple[str, ...]:
@@ -98,6 +99,8 @@ class MetricMap:
     only_seen_in: Mapping[str, str]
     """Counters of old reports that today's lists of the chip lack, with the report they were seen in."""
     sources: tuple[str, ...]
+    origins: Mapping[str, tuple[str, int]]
+    """File and line of the entries that have no alternatives: ``time``, ``cycles``, ``clocks.sm`` ..."""
 
     def alternatives(self) -> Iterator[Alternative]:
         """Every alternative of every path and measure."""

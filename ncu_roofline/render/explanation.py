@@ -1,0 +1,101 @@
+"""An explanation as text for people and as JSON (schema ``ncu-roofline/explanation/1``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Final
+
+from ncu_roofline.explain import Cell, Explained, Explanation, Step
+from ncu_roofline.render.format import quantity, seconds, shape
+from ncu_roofline.version import VERSION
+
+SCHEMA: Final = "ncu-roofline/explanation/1"
+
+
+def to_json(explanation: Explanation) -> str:
+    """The explanation as JSON text, SI base units."""
+    data = asdict(explanation)
+    document = {
+        "schema": SCHEMA,
+        "tool": {"name": "ncu-roofline", "version": VERSION},
+        "input": {name: data[name] for name in ("path", "sha256", "form")},
+        "map": {"id": explanation.map, "sha256": data["map_sha256"]},
+        "launch": data["launch"],
+        "subjects": data["subjects"],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def to_text(explanation: Explanation) -> str:
+    """The explanation as lines of text."""
+    return "\n".join(_lines(explanation))
+
+
+def _lines(explanation: Explanation) -> Iterator[str]:
+    launch = explanation.launch
+    grid, block = shape(launch["grid"]), shape(launch["block"])
+    yield f"launch {launch['launch']} of {explanation.path}, line {launch['line']}"
+    yield f"  {launch['kernel']}"
+    yield f"  grid {grid}, block {block}, {launch['device'] or 'device not stated'}, CC {launch['cc'] or 'not stated'}"
+    if launch["invocations"] != 1:
+        yield f"  stands for {launch['invocations']} invocations"
+    yield f"  {explanation.form}, SHA-256 {explanation.sha256}"
+    for file, digest in explanation.map_sha256.items():
+        yield f"  map {file}, SHA-256 {digest}"
+    for subject in explanation.subjects:
+        yield ""
+        yield from _subject(subject)
+
+
+def _subject(subject: Explained) -> Iterator[str]:
+    heading = subject.subject
+    if subject.measure:
+        heading += f", measure {subject.measure}"
+    if subject.extent:
+        heading += f": {subject.extent.replace('_', ' ')}"
+    yield heading
+    if subject.remark:
+        yield f"  {subject.remark}"
+    for step in subject.steps:
+        yield from _step(step)
+    if subject.map_file:
+        yield f"  map entry: {subject.map_file}" + (f":{subject.map_line}" if subject.map_line else "")
+    yield from _table([_cell(cell) for cell in subject.cells])
+    if subject.collect:
+        yield f"  Collect with: {subject.collect}"
+
+
+def _step(step: Step) -> Iterator[str]:
+    clock = f" at {quantity(step.clock, 'Hz')}" if step.clock is not None else ""
+    source = f"   from {step.source}{clock}" if step.source else ""
+    yield f"  {step.name} = {_value(step.value, step.unit)}{source}"
+    if step.formula != step.name:
+        yield f"    = {step.formula}"
+    yield f"    = {step.numbers}"
+
+
+def _value(value: float, unit: str) -> str:
+    if unit == "s":
+        return seconds(value)
+    if unit == "1":
+        return f"{value:.4g}"
+    if unit == "FLOP/byte":
+        return f"{value:.4g} FLOP/B"
+    if unit == "1/s":
+        return quantity(value, "Hz")
+    return quantity(value, unit.replace("byte", "B"))
+
+
+def _cell(cell: Cell) -> tuple[str, ...]:
+    label = "" if cell.printed_name == cell.metric else f"({cell.section}: {cell.printed_name})"
+    value = f"{cell.value:.12g}" + (f" ± {cell.rounding:.2g}" if cell.rounding else " exactly")
+    return (f"line {cell.line}", cell.metric, f'"{cell.text}" {cell.unit}'.strip(), value, label)
+
+
+def _table(rows: list[tuple[Any, ...]]) -> Iterator[str]:
+    """Rows with their columns below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "    " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

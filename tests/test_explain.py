@@ -1,0 +1,225 @@
+"""`explain` writes down what was computed: formulas give the values, cells are those of the file."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ncu_roofline as nr
+from ncu_roofline.cli import main
+from ncu_roofline.errors import UsageError
+from ncu_roofline.explain import Explained
+from tests.conftest import Write
+from tests.support import CORPUS, ROOT, details
+
+REPORTS = sorted(path for path in CORPUS.glob("*.csv") if re.match(r"\d+-(details|raw|summary)", path.name))
+SAMPLES = sorted((ROOT / "sample_reports").glob("*.csv"))
+
+# 100 + 2 x 300 FLOP in 2 us; peak 2 x 64 a cycle at 1 GHz; DRAM 5 GB/s measured as read and write parts.
+SMALL = [
+    "0|saxpy|T|ns|2,000",
+    "0|saxpy|FADD|inst|100",
+    "0|saxpy|FMUL|inst|0",
+    "0|saxpy|FFMA|inst|300",
+    "0|saxpy|PKF|inst/cycle|64",
+    "0|saxpy|SMHZ|Ghz|1.00",
+    "0|saxpy|DR|Kbyte|8.00",
+    "0|saxpy|DW|byte|2,000",
+]
+
+
+def value_of(text: str) -> float:
+    """The value of an arithmetic text, computed by Python itself."""
+    assert re.fullmatch(r"[-+0-9.e()/x, ]*|max\([-+0-9.e()/x, ]*\)", text), text
+    return float(eval(text.replace(" x ", " * ")))
+
+
+def steps(analysis: nr.Analysis, launches: list[int]) -> list[tuple[int, Any]]:
+    return [
+        (launch, step) for launch in launches for subject in analysis.explain(launch).subjects for step in subject.steps
+    ]
+
+
+def subject(analysis: nr.Analysis, launch: int, name: str) -> Explained:
+    (found,) = analysis.explain(launch, name).subjects
+    return found
+
+
+def some_launches(analysis: nr.Analysis) -> list[int]:
+    return sorted({0, len(analysis) // 2, len(analysis) - 1})
+
+
+@pytest.fixture
+def small(write: Write) -> nr.Analysis:
+    return nr.analyze(write(details(*SMALL)))
+
+
+@pytest.mark.parametrize("path", SAMPLES + REPORTS, ids=lambda path: path.name)
+def test_numbers_put_into_every_formula_give_the_value(path: Path) -> None:
+    analysis = nr.analyze(path)
+    found = steps(analysis, some_launches(analysis))
+    wrong = [
+        (launch, step)
+        for launch, step in found
+        if not math.isclose(value_of(step.numbers), step.value, rel_tol=1e-9, abs_tol=1e-15)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", SAMPLES + REPORTS, ids=lambda path: path.name)
+def test_explained_values_are_those_of_the_analysis(path: Path) -> None:
+    analysis = nr.analyze(path)
+    launches = analysis.columns
+    for launch, step in steps(analysis, some_launches(analysis)):
+        if step.name in launches:
+            assert step.value == launches[step.name][launch], step.name
+
+
+@pytest.mark.parametrize("path", SAMPLES + REPORTS, ids=lambda path: path.name)
+def test_everything_known_of_a_launch_is_explained(path: Path) -> None:
+    analysis = nr.analyze(path)
+    kinds = (".count", ".bytes", ".rate", ".peak", ".intensity", "time", "bound.fraction")
+    for launch in some_launches(analysis):
+        explained = {step.name for number, step in steps(analysis, [launch]) if number == launch}
+        known = {
+            name
+            for name, column in analysis.columns.items()
+            if name.endswith(kinds) and ".measures." not in name and name not in ("device_time", "bound.fraction")
+            if column.dtype.kind == "f" and not np.isnan(column[launch])
+        }
+        assert known - explained == set()
+
+
+@pytest.mark.parametrize("path", SAMPLES + REPORTS, ids=lambda path: path.name)
+def test_cells_are_printed_in_the_lines_they_name(path: Path) -> None:
+    analysis = nr.analyze(path)
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    cells = [cell for launch in some_launches(analysis) for s in analysis.explain(launch).subjects for cell in s.cells]
+    assert all(cell.text in lines[cell.line - 1] for cell in cells)
+
+
+def test_work_is_explained_with_its_weights(small: nr.Analysis) -> None:
+    count = subject(small, 0, "fp32").steps[0]
+    assert (count.name, count.value, count.unit, count.numbers) == (
+        "work.fp32.count",
+        700.0,
+        "FLOP",
+        "100 + 0 + 2 x 300",
+    )
+
+
+def test_ceiling_is_explained_with_source_and_clock(small: nr.Analysis) -> None:
+    peak = subject(small, 0, "fp32").steps[2]
+    assert (peak.value, peak.source, peak.clock, peak.numbers) == (128e9, "report", 1e9, "2 x 64 x 1000000000")
+
+
+def test_cell_keeps_text_unit_line_and_rounding(small: nr.Analysis) -> None:
+    read, written = subject(small, 0, "dram").cells
+    assert (read.text, read.unit, read.line, read.value, read.rounding) == ("8.00", "Kbyte", 8, 8000.0, 5.0)
+    assert (written.text, written.unit, written.line, written.rounding) == ("2,000", "byte", 9, 0.0)
+
+
+def test_map_entry_names_the_line_of_the_alternative(small: nr.Analysis) -> None:
+    found = subject(small, 0, "dram")
+    assert found.map_file is not None
+    assert found.map_line is not None
+    entry = Path(found.map_file).read_text().splitlines()[found.map_line - 1]
+    assert "dram__bytes_read" in entry
+    assert "dram__bytes_write" in entry
+
+
+def test_time_names_the_line_of_the_map(small: nr.Analysis) -> None:
+    found = subject(small, 0, "time")
+    assert found.map_file is not None
+    assert found.map_line is not None
+    assert "gpu__time_duration" in Path(found.map_file).read_text().splitlines()[found.map_line - 1]
+
+
+def test_bound_is_the_largest_time_of_the_resources(small: nr.Analysis) -> None:
+    # 700 FLOP / 128 GFLOP/s = 5.46875 ns
+    bound = next(step for step in subject(small, 0, "bound").steps if step.name == "bound.time")
+    assert bound.value == pytest.approx(5.46875e-9)
+
+
+def test_clock_is_explained_by_its_counter(small: nr.Analysis) -> None:
+    assert subject(small, 0, "clocks.sm").steps[0].formula == "sm__cycles_elapsed.avg.per_second"
+
+
+@pytest.mark.parametrize(
+    "name", ["fp32", "FP32", "work.fp32", "work.fp32.count", "work.fp32.peak", "ceilings.fp32.mix"]
+)
+def test_quantity_is_found_by_path_or_column(small: nr.Analysis, name: str) -> None:
+    assert subject(small, 0, name).subject == "fp32"
+
+
+def test_longest_path_name_wins(small: nr.Analysis) -> None:
+    assert subject(small, 0, "work.tensor.fp16.acc32.count").subject == "tensor.fp16.acc32"
+
+
+def test_unknown_quantity_names_the_known_ones(small: nr.Analysis) -> None:
+    with pytest.raises(UsageError, match=r"fp33.*fp32"):
+        small.explain(0, "fp33")
+
+
+def test_unknown_launch_says_how_many_there_are(small: nr.Analysis) -> None:
+    with pytest.raises(UsageError, match="there are 1"):
+        small.explain(1)
+
+
+def test_what_was_not_collected_comes_with_its_own_command(small: nr.Analysis) -> None:
+    found = subject(small, 0, "l1")
+    assert found.remark == "not known: not collected: l1tex__t_bytes"
+    assert found.collect is not None
+    assert "l1tex__t_bytes.sum,l1tex__t_bytes.sum.peak_sustained,l1tex__cycles_elapsed.avg.per_second" in found.collect
+    assert "dram__bytes" not in found.collect
+
+
+def test_lower_bound_names_the_counters_that_lack(write: Write) -> None:
+    found = subject(nr.analyze(write(details(*[row for row in SMALL if "|FADD|" not in row]))), 0, "fp32")
+    assert found.extent == "at_least"
+    assert found.remark == "not collected: sm__sass_thread_inst_executed_op_fadd_pred_on"
+
+
+def test_tier_that_the_chip_cannot_count_gives_the_reason_and_no_command(write: Write) -> None:
+    found = subject(nr.analyze(write(details(*SMALL[:6], cc="12.1"))), 0, "dram")
+    assert found.remark == "not known: the chip has no DRAM counters (dram__, fbpa__)"
+    assert found.collect is None
+
+
+def test_launch_of_a_second_input_is_explained_from_its_own_cells(write: Write) -> None:
+    other = [row.replace("FFMA|inst|300", "FFMA|inst|500") for row in SMALL]
+    analysis = nr.analyze(write(details(*SMALL), "a.csv"), write(details(*other), "b.csv"))
+    assert subject(analysis, 1, "fp32").steps[0].numbers == "100 + 0 + 2 x 500"
+
+
+def test_selected_launches_keep_their_explanation(write: Write) -> None:
+    analysis = nr.analyze(write(details(*SMALL, *[row.replace("0|saxpy", "1|daxpy") for row in SMALL[:4]])))
+    chosen = analysis.select(analysis.columns["launch"] == 1)
+    assert chosen.explain(1, "fp32").launch["kernel"] == "daxpy"
+
+
+def test_text_shows_formula_numbers_cells_and_hashes(write: Write) -> None:
+    path = write(details(*SMALL))
+    result = CliRunner().invoke(main, ["explain", path, "0", "fp32"])
+    assert result.exit_code == 0
+    for part in ("= 100 + 0 + 2 x 300", '"300" inst', "line 5", "SHA-256", "from report at 1.000 GHz", "base.yaml"):
+        assert part in result.output
+
+
+def test_json_is_strict_and_names_its_schema(write: Write) -> None:
+    result = CliRunner().invoke(main, ["explain", write(details(*SMALL)), "0", "--format", "json"])
+    document = json.loads(result.output, parse_constant=pytest.fail)
+    assert document["schema"] == "ncu-roofline/explanation/1"
+    assert {"time", "fp32", "dram", "bound"} <= {entry["subject"] for entry in document["subjects"]}
+
+
+def test_unknown_launch_is_a_usage_error(write: Write) -> None:
+    result = CliRunner().invoke(main, ["explain", write(details(*SMALL)), "7"])
+    assert (result.exit_code, result.stdout) == (2, "")
