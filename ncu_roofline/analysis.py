@@ -11,7 +11,7 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray, Columns, ratio
 from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
-from ncu_roofline.grouping import group_launches
+from ncu_roofline.grouping import group_launches, group_ranges
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.normalise import Counters
 from ncu_roofline.vocabulary import PATHS, TIERS, Severity
@@ -161,3 +161,7 @@ class Analysis:
     def groups(self, *, per_launch: bool = False) -> Columns:
         """Launches of one input, device, kernel, grid and block taken together (see ``grouping``)."""
         return group_launches(self.columns, per_launch=per_launch)
+
+    def ranges(self) -> Columns:
+        """Launches of one NVTX range taken together, for each input and device (see ``grouping``)."""
+        return group_ranges(self.columns)

@@ -61,6 +61,33 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     return {name: column[longest_first] for name, column in result.items()}
 
 
+def group_ranges(columns: Columns) -> Columns:
+    """NVTX ranges of each input and device, longest first; a launch counts once in every range around it.
+
+    Columns: ``input``, ``device_ordinal``, ``domain``, ``range``, ``launches`` (positions), ``time``, ``share`` of
+    the time on the device, and the ``bound.`` columns of ``group_launches``.
+    """
+    distinct = [tuple(dict.fromkeys(ranges or ())) for ranges in columns["nvtx"]]
+    rows = np.repeat(np.arange(len(distinct)), [len(ranges) for ranges in distinct])
+    names = ("launch", "time", "device_time", *DEVICE_KEY, "bound.by", "bound.time", "bound.fraction", "bound.complete")
+    inside = {name: columns[name][rows] for name in names}
+    inside["domain"] = objects(domain for ranges in distinct for domain, _ in ranges)
+    inside["range"] = objects(name for ranges in distinct for _, name in ranges)
+    key = (*DEVICE_KEY, "domain", "range")
+    codes, size = _codes(inside, key)
+    order = np.argsort(codes, kind="stable")
+    begins = np.searchsorted(codes[order], np.arange(size))
+    first = order[begins]
+    time = _sum(inside["time"], codes, size)
+    result: Columns = {name: inside[name][first] for name in key}
+    result["launches"] = objects(tuple(part.tolist()) for part in np.split(inside["launch"][order], begins[1:]) if size)
+    result["time"] = time
+    result["share"] = ratio(time, inside["device_time"][first])
+    result |= _bound(inside, codes, size)
+    longest_first = np.argsort(-np.nan_to_num(time, nan=-np.inf), kind="stable")
+    return {name: column[longest_first] for name, column in result.items()}
+
+
 def _codes(columns: Columns, key: Sequence[str]) -> tuple[Codes, int]:
     """Number of the group of each launch, groups in order of first appearance, and how many there are."""
     numbers: dict[tuple[object, ...], int] = {}

@@ -116,3 +116,25 @@ def row_of(analysis: Analysis, position: int = 0) -> pd.Series[Any]:
 def finding(analysis: Analysis, name: str) -> Finding | None:
     """The finding with a name, the most severe one, or None."""
     return next((found for found in analysis.finding_list if found.name == name), None)
+
+
+PUSH = "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
+START = "Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
+
+
+def with_ranges(*launches: tuple[str, list[str]]) -> str:
+    """Launches with a time in ns, and the NVTX ranges (``domain:range``) around each."""
+    lines = [[*H15[:4], PUSH, START, *H15[4:]]]
+    for number, (time, ranges) in enumerate(launches):
+        entries = " ".join(f'1  "{name}:none:none:none:none:none:none"' for name in ranges)
+        row = cells(f"{number}|k{number}|T|ns|{time}")
+        lines.append([*row[:4], entries, "", *row[4:]])
+    return "\n".join(map(quoted, lines))
+
+
+NESTED = with_ranges(
+    ("1,000", ["<default domain>:step", "<default domain>:forward"]),
+    ("2,000", ["<default domain>:step", "<default domain>:forward"]),
+    ("5,000", ["<default domain>:step", "opt:adam"]),
+    ("2,000", []),
+)

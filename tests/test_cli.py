@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from ncu_roofline.cli import main
 from tests.conftest import Write
-from tests.support import ROOT, details, launch
+from tests.support import NESTED, ROOT, details, launch
 from tests.test_findings import CLEAN
 
 A100 = str(ROOT / "sample_reports" / "a100_raw.csv")
@@ -255,3 +255,13 @@ def test_markdown_is_a_table_with_findings_and_provenance() -> None:
 def test_markdown_keeps_bars_of_kernel_names_inside_their_cell(write: Write) -> None:
     text = run("analyze", write(details("0|k|T|ns|20,000").replace('"k"', '"k<a|b>"')), "--format", "markdown").stdout
     assert "`k<a\\|b>`" in text
+
+
+def test_table_and_json_show_the_nvtx_ranges(write: Write) -> None:
+    path = write(NESTED)
+    text = run("analyze", path).stdout
+    assert "step: 3 launches, 8.000 us, 80.0% of the time" in text
+    assert "opt@adam: 1 launch, 5.000 us" in text
+    document = json.loads(run("analyze", path, "--format", "json").stdout)
+    assert document["nvtx_ranges"][0]["range"] == "step"
+    assert document["nvtx_ranges"][0]["launches"] == [0, 1, 2]

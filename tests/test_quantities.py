@@ -10,7 +10,7 @@ import pytest
 import ncu_roofline as nr
 from ncu_roofline.analysis import Analysis
 from tests.conftest import Write
-from tests.support import OP, details, finding, launch, raw_page, row_of
+from tests.support import NESTED, OP, details, finding, launch, raw_page, row_of, with_ranges
 
 HGMMA = "sm__ops_path_tensor_op_hgmma_src_fp16_sparsity_{}"
 HMMA = "sm__ops_path_tensor_op_hmma_src_fp16_dst_{}_sparsity_{}"
@@ -449,3 +449,29 @@ def test_launches_of_two_architectures_are_evaluated_with_their_own_maps(write: 
 
 def test_grid_of_a_failed_launch_is_unknown(write: Write) -> None:
     assert row_of(nr.analyze(write(details("0|k|T|ns|1,000", grid="(0, 0, 0)"))))["grid"] is None
+
+
+def test_ranges_sum_the_time_of_the_launches_inside(write: Write) -> None:
+    ranges = nr.analyze(write(NESTED)).ranges()
+    found = dict(zip(ranges["range"], ranges["time"].tolist(), strict=True))
+    assert found == {"step": pytest.approx(8e-6), "adam": pytest.approx(5e-6), "forward": pytest.approx(3e-6)}
+
+
+def test_share_of_a_range_refers_to_all_launches_of_the_device(write: Write) -> None:
+    ranges = nr.analyze(write(NESTED)).ranges()
+    assert ranges["share"].tolist() == pytest.approx([0.8, 0.5, 0.3])
+
+
+def test_ranges_of_one_name_in_two_domains_are_two(write: Write) -> None:
+    report = with_ranges(("1,000", ["a:load"]), ("3,000", ["b:load"]))
+    ranges = nr.analyze(write(report)).ranges()
+    assert list(zip(ranges["domain"], ranges["launches"], strict=True)) == [("b", (1,)), ("a", (0,))]
+
+
+def test_launch_in_two_ranges_of_one_name_counts_once(write: Write) -> None:
+    ranges = nr.analyze(write(with_ranges(("1,000", ["a:rec", "a:rec"])))).ranges()
+    assert (ranges["launches"].tolist(), ranges["time"].tolist()) == ([(0,)], [pytest.approx(1e-6)])
+
+
+def test_report_without_ranges_has_none(write: Write) -> None:
+    assert len(nr.analyze(write(details("0|k|T|ns|1,000"))).ranges()["range"]) == 0

@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from ncu_roofline.analysis import Analysis
-from ncu_roofline.arrays import BoolArray, Columns
+from ncu_roofline.arrays import BoolArray, Columns, rows
 from ncu_roofline.render.format import UNKNOWN, percent, quantity, seconds, shape
-from ncu_roofline.vocabulary import PATHS, TIERS, work_unit
+from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, work_unit
 
 SORT_KEYS: Final = ("time", "fraction", "headroom", "kernel", "launch")
 
@@ -34,6 +34,8 @@ _UTILIZATION_TITLES: Final = {
     "lts__throughput": "L2",
     "l1tex__throughput": "L1",
 }
+
+_RANGES_SHOWN: Final = 20
 
 
 @dataclass(frozen=True)
@@ -206,6 +208,25 @@ def totals(analysis: Analysis) -> list[str]:
         place = f"[{device[0]}] " if len(analysis.inputs) > 1 else ""
         place += f"device {device[1]}: " if len({d for d in devices if d[0] == device[0]}) > 1 else ""
         lines.append(place + _totals({name: columns[name][mine] for name in ("time", "bound.time", "bound.complete")}))
+    return lines
+
+
+def ranges(analysis: Analysis) -> list[str]:
+    """One line per NVTX range, the longest first; nothing where the report has none."""
+    groups = rows(analysis.ranges())
+    if not groups:
+        return []
+    shown = groups[:_RANGES_SHOWN]
+    more = f", the {len(shown)} longest of {len(groups)}" if len(groups) > len(shown) else ""
+    lines = [f"NVTX ranges (a launch counts in every range around it{more}):"]
+    for group in shown:
+        place = f"[{group['input']}] " if len(analysis.inputs) > 1 else ""
+        domain = "" if group["domain"] == DEFAULT_DOMAIN else f"{group['domain']}@"
+        parts = [count(len(group["launches"]), "launch"), seconds(group["time"])]
+        parts += [f"{percent(group['share'])} of the time"] if not np.isnan(group["share"]) else []
+        if group["bound.by"]:
+            parts.append(f"mostly bound by {group['bound.by']}, fraction {_fraction(group)}")
+        lines.append(f"  {place}{domain}{group['range']}: {', '.join(part for part in parts if part != UNKNOWN)}")
     return lines
 
 

@@ -55,15 +55,22 @@ def document(analysis: Analysis) -> dict[str, Any]:
                 "grid": _list(group["grid"]),
                 "block": _list(group["block"]),
                 "device_ordinal": _integer(group["device_ordinal"]),
-                "bound": {
-                    "by": _none(group["bound.by"]),
-                    "time": _number(group["bound.time"]),
-                    "fraction": _number(group["bound.fraction"]),
-                    "headroom": _number(group["bound.headroom"]),
-                    "complete": bool(group["bound.complete"]),
-                },
+                "bound": _group_bound(group),
             }
             for group in rows(analysis.groups())
+        ],
+        "nvtx_ranges": [
+            {
+                "domain": group["domain"],
+                "range": group["range"],
+                "input": group["input"],
+                "device_ordinal": _integer(group["device_ordinal"]),
+                "launches": list(group["launches"]),
+                "time": _number(group["time"]),
+                "share": _number(group["share"]),
+                "bound": _group_bound(group),
+            }
+            for group in rows(analysis.ranges())
         ],
         "findings": [
             {
@@ -77,6 +84,16 @@ def document(analysis: Analysis) -> dict[str, Any]:
             for finding in analysis.finding_list
         ],
         "skipped_rules": [{"code": rule.code, "needs": list(rule.needs)} for rule in analysis.skipped_rules],
+    }
+
+
+def _group_bound(group: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "by": _none(group["bound.by"]),
+        "time": _number(group["bound.time"]),
+        "fraction": _number(group["bound.fraction"]),
+        "headroom": _number(group["bound.headroom"]),
+        "complete": bool(group["bound.complete"]),
     }
 
 

@@ -10,7 +10,7 @@ from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
 from ncu_roofline.collect import COLLECT
 from ncu_roofline.render.format import UNKNOWN, short_kernel
-from ncu_roofline.render.group_table import columns_of, heading, legend, positions, sort_groups, totals
+from ncu_roofline.render.group_table import columns_of, heading, legend, positions, ranges, sort_groups, totals
 from ncu_roofline.version import VERSION
 
 _KERNEL_WIDTH: Final = 60
@@ -33,7 +33,7 @@ def render_markdown(
     lines.append("")
     if len(shown) < len(groups):
         lines += [f"{len(groups) - len(shown)} more not shown.", ""]
-    for line in [*totals(analysis), *legend(shown)]:
+    for line in [*totals(analysis), *ranges(analysis), *legend(shown)]:
         lines += [_text(line), ""]
     if analysis.finding_list and not quiet:
         lines += _findings(analysis.finding_list)

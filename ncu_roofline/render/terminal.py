@@ -15,7 +15,7 @@ from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
 from ncu_roofline.collect import COLLECT
 from ncu_roofline.render.format import UNKNOWN, short_kernel
-from ncu_roofline.render.group_table import columns_of, heading, legend, positions, sort_groups, totals
+from ncu_roofline.render.group_table import columns_of, heading, legend, positions, ranges, sort_groups, totals
 from ncu_roofline.vocabulary import Severity
 
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
@@ -45,7 +45,7 @@ def render_table(
     _print_table(console, shown, several_inputs=len(analysis.inputs) > 1)
     if len(shown) < len(groups):
         console.print(f"{len(groups) - len(shown)} more not shown (--top {top}).", markup=False)
-    for line in [*totals(analysis), *legend(shown)]:
+    for line in [*totals(analysis), *ranges(analysis), *legend(shown)]:
         console.print(line, markup=False)
     if not quiet:
         _print_findings(console, analysis.finding_list)
