@@ -6,11 +6,13 @@ SI base units, stable key order, null for everything unknown.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import Columns, rows
@@ -20,13 +22,32 @@ from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, PATHS, TIERS, work_u
 SCHEMA: Final = "ncu-roofline/analysis/1"
 
 _IDENTITY: Final = (
-    "launch", "input", "ncu_id", "process", "kernel", "grid", "block", "stream", "context",
+    "launch", "input", "ncu_id", "process", "kernel", "grid", "block", "stream", "context", "nvtx", "device",
+    "device_ordinal", "cc", "map", "invocations", "time", "time_source", "external",
 )  # fmt: skip
+_WORK: Final = (
+    "count", "rate", "unit", "extent", "useful", "peak", "peak_source", "peak_clock", "external_rate", "recipe",
+)  # fmt: skip
+_TRAFFIC: Final = (
+    "bytes", "rate", "extent", "compulsory", "peak", "peak_source", "peak_clock", "external_rate", "measure",
+    "intensity", "recipe", "measures",
+)  # fmt: skip
+"""Keys in their order; those that have no column are not known."""
+_CEILING: Final = re.compile(r"ceilings\..+\.value")
 
 
 def to_json(analysis: Analysis) -> str:
-    """The analysis as JSON text."""
-    return json.dumps(document(analysis), indent=1, ensure_ascii=False, allow_nan=False)
+    """The analysis as JSON text, one line per launch."""
+    parts = []
+    for key, value in document(analysis).items():
+        lines = [_dumps(item) for item in value] if isinstance(value, list) else []
+        text = "[\n  " + ",\n  ".join(lines) + "\n ]" if lines else _dumps(value)
+        parts.append(f' "{key}": {text}')
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def document(analysis: Analysis) -> dict[str, Any]:
@@ -45,7 +66,7 @@ def document(analysis: Analysis) -> dict[str, Any]:
             }
             for item in analysis.inputs
         ],
-        "launches": list(_launches(analysis.columns)),
+        "launches": _launches(analysis.columns),
         "groups": [
             {
                 "kernel": group["kernel"],
@@ -97,118 +118,111 @@ def _group_bound(group: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _launches(table: Columns) -> Iterator[dict[str, Any]]:
-    """One object per launch; columns are turned into lists once."""
-    columns = {name: table[name].tolist() for name in table}
-    measures = {
-        tier: [
-            name.split(".")[3]
-            for name in table
-            if name.startswith(f"traffic.{tier}.measures.") and name.endswith(".bytes")
+def _launches(table: Columns) -> list[dict[str, Any]]:
+    """One object per launch; every entry is made for all launches at once."""
+    size = len(table["launch"])
+    lists = {name: _list_of(column) for name, column in table.items()}
+    unknown = [None] * size
+
+    def entries(keys: Mapping[str, str]) -> list[dict[str, Any]]:
+        """An object per launch from keys and their columns."""
+        return [
+            dict(zip(keys, row, strict=True))
+            for row in zip(*(lists.get(c, unknown) for c in keys.values()), strict=True)
         ]
+
+    def named(names: Mapping[str, tuple[list[dict[str, Any]], str]]) -> list[dict[str, Any]]:
+        """Per launch the entries, by name, whose deciding column is known."""
+        known = [(name, made, lists[column]) for name, (made, column) in names.items()]
+        return [{name: made[row] for name, made, deciding in known if deciding[row] is not None} for row in range(size)]
+
+    work = {
+        path: (_with(entries(_keys(f"work.{path}", _WORK)), {"unit": work_unit(path)}), f"work.{path}.extent")
+        for path in PATHS
+        if f"work.{path}.extent" in table
+    }
+    traffic = {
+        tier: (
+            _with_measures(entries(_keys(f"traffic.{tier}", _TRAFFIC)), table, lists, tier),
+            f"traffic.{tier}.extent",
+        )
         for tier in TIERS
+        if f"traffic.{tier}.extent" in table
     }
-    ceilings = [
-        tuple(name.removeprefix("ceilings.").removesuffix(".value").rsplit(".", 1))
-        for name in table
-        if name.startswith("ceilings.") and name.endswith(".value")
+    ceilings = [name.split(".", 1)[1].rsplit(".", 2)[:2] for name in table if _CEILING.fullmatch(name)]
+    roofs = [
+        (of, source, lists[f"ceilings.{of}.{source}.value"], lists[f"ceilings.{of}.{source}.clock"])
+        for of, source in ceilings
     ]
-    nested = {group: [name for name in table if name.startswith(f"{group}.")] for group in ("clocks", "utilization")}
-    for row in range(len(table["launch"])):
-        value = _Row(columns, row)
-        identity = {name: value.any(name) for name in _IDENTITY}
-        yield identity | {
-            "nvtx": _ranges(value.any("nvtx")),
-            "device": value.any("device"),
-            "device_ordinal": value.any("device_ordinal"),
-            "cc": value.any("cc"),
-            "map": value.any("map"),
-            "invocations": value.any("invocations"),
-            "time": value.any("time"),
-            "time_source": value.any("time_source"),
-            "external": None,
-            "clocks": _nested(value, nested["clocks"]),
-            "utilization": _nested(value, nested["utilization"]),
-            "work": {path: _work(value, path) for path in PATHS if value.any(f"work.{path}.extent")},
-            "traffic": {
-                tier: _traffic(value, tier, measures[tier]) for tier in TIERS if value.any(f"traffic.{tier}.extent")
-            },
-            "bound": {
-                key: value.any(f"bound.{key}") for key in ("by", "pipe", "time", "fraction", "headroom", "complete")
-            },
-            "ceilings": [
-                {
-                    "of": of,
-                    "value": value.any(f"ceilings.{of}.{source}.value"),
-                    "source": source,
-                    "clock": value.any(f"ceilings.{of}.{source}.clock"),
-                }
-                for of, source in ceilings
-                if value.any(f"ceilings.{of}.{source}.value") is not None
-            ],
-            "missing": [name for name in (*CORE_TIERS, *FLOP_PATHS) if value.any(f"missing.{name}")],
+    missing = [(name, lists.get(f"missing.{name}", unknown)) for name in (*CORE_TIERS, *FLOP_PATHS)]
+    parts = {
+        "clocks": _known_numbers(lists, "clocks", size),
+        "utilization": _known_numbers(lists, "utilization", size),
+        "work": named(work),
+        "traffic": named(traffic),
+        "bound": entries(_keys("bound", ("by", "pipe", "time", "fraction", "headroom", "complete"))),
+        "ceilings": [
+            [
+                {"of": of, "value": values[row], "source": source, "clock": clocks[row]}
+                for of, source, values, clocks in roofs
+                if values[row] is not None
+            ]
+            for row in range(size)
+        ],
+        "missing": [[name for name, gone in missing if gone[row]] for row in range(size)],
+    }
+    identity = entries({name: name for name in _IDENTITY})
+    for row, launch in enumerate(identity):
+        launch["nvtx"] = _ranges(table["nvtx"][row])
+        launch |= {name: part[row] for name, part in parts.items()}
+    return identity
+
+
+def _keys(prefix: str, names: Sequence[str]) -> dict[str, str]:
+    return {name: f"{prefix}.{name}" for name in names}
+
+
+def _with(entries: list[dict[str, Any]], constant: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Entries in which some keys have one value everywhere, at the place that they have."""
+    for entry in entries:
+        entry |= constant
+    return entries
+
+
+def _with_measures(
+    entries: list[dict[str, Any]], table: Columns, lists: Mapping[str, list[Any]], tier: str
+) -> list[dict[str, Any]]:
+    """Entries of a tier with what each of its measures says, where it says something."""
+    prefix = f"traffic.{tier}.measures."
+    names = [name.split(".")[3] for name in table if name.startswith(prefix) and name.endswith(".bytes")]
+    columns = [
+        (name, lists[f"{prefix}{name}.bytes"], lists[f"{prefix}{name}.rate"], lists[f"{prefix}{name}.peak"])
+        for name in names
+    ]
+    for row, entry in enumerate(entries):
+        entry["measures"] = {
+            name: {"bytes": amounts[row], "rate": rates[row], "peak": peaks[row]}
+            for name, amounts, rates, peaks in columns
+            if amounts[row] is not None or rates[row] is not None
         }
+    return entries
 
 
-class _Row:
-    """One row of a table of columns that are lists."""
-
-    def __init__(self, columns: Mapping[str, list[Any]], row: int) -> None:
-        self._columns = columns
-        self._row = row
-
-    def any(self, name: str) -> Any:
-        """A value as JSON has it: None where it is unknown or the column is not there."""
-        column = self._columns.get(name)
-        return None if column is None else _none(column[self._row])
+def _known_numbers(lists: Mapping[str, list[Any]], group: str, size: int) -> list[dict[str, Any]]:
+    columns = [(name.partition(".")[2], values) for name, values in lists.items() if name.startswith(f"{group}.")]
+    return [{name: values[row] for name, values in columns if values[row] is not None} for row in range(size)]
 
 
-def _work(value: _Row, path: str) -> dict[str, Any]:
-    prefix = f"work.{path}"
-    return {
-        "count": value.any(f"{prefix}.count"),
-        "rate": value.any(f"{prefix}.rate"),
-        "unit": work_unit(path),
-        "extent": value.any(f"{prefix}.extent"),
-        "useful": None,
-        "peak": value.any(f"{prefix}.peak"),
-        "peak_source": value.any(f"{prefix}.peak_source"),
-        "peak_clock": value.any(f"{prefix}.peak_clock"),
-        "external_rate": None,
-        "recipe": value.any(f"{prefix}.recipe"),
-    }
-
-
-def _traffic(value: _Row, tier: str, measures: list[str]) -> dict[str, Any]:
-    prefix = f"traffic.{tier}"
-    return {
-        "bytes": value.any(f"{prefix}.bytes"),
-        "rate": value.any(f"{prefix}.rate"),
-        "extent": value.any(f"{prefix}.extent"),
-        "compulsory": None,
-        "peak": value.any(f"{prefix}.peak"),
-        "peak_source": value.any(f"{prefix}.peak_source"),
-        "peak_clock": value.any(f"{prefix}.peak_clock"),
-        "external_rate": None,
-        "measure": value.any(f"{prefix}.measure"),
-        "intensity": value.any(f"{prefix}.intensity"),
-        "recipe": value.any(f"{prefix}.recipe"),
-        "measures": {
-            measure: {key: value.any(f"{prefix}.measures.{measure}.{key}") for key in ("bytes", "rate", "peak")}
-            for measure in measures
-            if value.any(f"{prefix}.measures.{measure}.bytes") is not None
-            or value.any(f"{prefix}.measures.{measure}.rate") is not None
-        },
-    }
+def _list_of(column: npt.NDArray[Any]) -> list[Any]:
+    """A column as JSON has it: None for everything that is not known or not finite."""
+    if column.dtype.kind == "f":
+        known = np.isfinite(column).tolist()
+        return [value if is_known else None for value, is_known in zip(column.tolist(), known, strict=True)]
+    return [list(value) if isinstance(value, tuple) else value for value in column.tolist()]
 
 
 def _ranges(pairs: list[tuple[str, str]] | None) -> list[dict[str, str]] | None:
     return None if pairs is None else [{"domain": domain, "range": name} for domain, name in pairs]
-
-
-def _nested(value: _Row, names: list[str]) -> dict[str, Any]:
-    found = {name.partition(".")[2]: value.any(name) for name in names}
-    return {name: number for name, number in found.items() if number is not None}
 
 
 def _none(value: Any) -> Any:
