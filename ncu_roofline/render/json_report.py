@@ -155,7 +155,7 @@ def _launches(table: Columns) -> list[dict[str, Any]]:
         for of, source in ceilings
     ]
     missing = [(name, lists.get(f"missing.{name}", unknown)) for name in (*CORE_TIERS, *FLOP_PATHS)]
-    parts = {
+    parts: dict[str, list[Any]] = {
         "clocks": _known_numbers(lists, "clocks", size),
         "utilization": _known_numbers(lists, "utilization", size),
         "work": named(work),
@@ -209,7 +209,9 @@ def _with_measures(
 
 
 def _known_numbers(lists: Mapping[str, list[Any]], group: str, size: int) -> list[dict[str, Any]]:
-    columns = [(name.partition(".")[2], values) for name, values in lists.items() if name.startswith(f"{group}.")]
+    columns: list[tuple[str, list[Any]]] = [
+        (name.partition(".")[2], values) for name, values in lists.items() if name.startswith(f"{group}.")
+    ]
     return [{name: values[row] for name, values in columns if values[row] is not None} for row in range(size)]
 
 
