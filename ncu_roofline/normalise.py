@@ -29,6 +29,7 @@ _NOT_AVAILABLE: Final = ("", "n/a", "nan", "-nan", "inf", "-inf", "no data", "no
 _EUROPEAN: Final = r"^-?0,\d+$|^-?\d{4,},\d+$|^-?\d{1,3}(\.\d{3}){2,}$|^-?\d{1,3}(\.\d{3})+,\d+$|,\d{1,2}$|,\d{4,}$"
 _C: Final = r"^-?0\.\d+$|^-?\d{4,}\.\d+$|^-?\d{1,3}(,\d{3}){2,}|,\d{3}\.\d+$|\.\d{1,2}$|\.\d{4,}$"
 _AMBIGUOUS: Final = r"^-?[1-9]\d{0,2}\.\d{3}$"
+_CELLS: Final = ("launch", "line", "section", "printed", "text", "unit", "metric", "value", "has", "rounding")
 _LEADING_NUMBER: Final = re.compile(r"^\s*(-?[\d.,]+(?:[eE][-+]?\d+)?)\s*\(.*\)\s*$", re.DOTALL)
 
 
@@ -91,16 +92,20 @@ def normalise(
     # Everything that is used counts something: below zero it was not measured.
     negative = cells.filter(pl.col("value") < 0)
     cells = _base_units(report.path, cells.filter(pl.col("value") >= 0))
-    unique, conflicts = _deduplicate(cells)
+    values, conflicts = _columns(cells, "value", len(report)), cells.clear()
+    if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
+        # Two cells of one launch and metric fell on one place.
+        cells, conflicts = _deduplicate(cells)
+        values = _columns(cells, "value", len(report))
     return Counters(
         launches=report.launches,
-        values=_columns(unique, "value", len(report)),
-        rounding=_columns(unique, "rounding", len(report)),
+        values=values,
+        rounding=_columns(cells, "rounding", len(report)),
         texts={
             str(metric): _texts(part, len(report))
             for (metric,), part in named.partition_by("metric", as_dict=True).items()
         },
-        cells=unique,
+        cells=cells.select(_CELLS),
         conflicts=conflicts,
         not_available=pl.concat([missing.select("launch", "metric"), _other_not_available(report.cells, used | texts)]),
         not_numbers=not_numbers,
@@ -245,8 +250,6 @@ def _refuse(path: str, cells: pl.DataFrame, problem: str) -> None:
 def _deduplicate(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The finest printed value of each launch and metric, and the cells that contradict it."""
     key = ["launch", "metric"]
-    if not cells.select(pl.struct(key).is_duplicated().any()).item():
-        return cells, cells.clear()
     ordered = cells.sort("rounding", maintain_order=True)
     finest = ordered.unique(key, keep="first", maintain_order=True)
     both = cells.join(finest.select(*key, value_used="value", rounding_used="rounding", line_used="line"), on=key)

@@ -27,7 +27,7 @@ from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
 from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
-from ncu_roofline.readers import REPLAY, RawReport, Report, read_report, report_files
+from ncu_roofline.readers import REPLAY, Progress, RawReport, Report, read_report, report_files
 from ncu_roofline.vocabulary import DEFAULT_DOMAIN
 
 _CC = re.compile(r"\d+\.\d+")
@@ -44,7 +44,7 @@ def read(*paths: str | Path) -> Report:
         InputError: if one of them cannot be read.
 
     """
-    return Report(tuple(report for path in paths for report in _read_all(str(path), None)[0]))
+    return Report(tuple(report for path in paths for report in _read_all(str(path), None, None)[0]))
 
 
 def analyze(
@@ -52,6 +52,7 @@ def analyze(
     map: str | Path | MetricMap | None = None,  # noqa: A002 (the name users expect)
     cc: str | None = None,
     locale: str = "auto",
+    progress: Progress | None = None,
 ) -> Analysis:
     """Analyse one or more reports.
 
@@ -60,6 +61,7 @@ def analyze(
         map: a metric map, or the path of one, that answers first for its compute capabilities.
         cc: compute capability of launches whose report does not state it, such as ``9.0``.
         locale: number format of the inputs, ``auto``, ``c`` or ``european``.
+        progress: is called while a report is read, with its path, the bytes read and all its bytes.
 
     Raises:
         NcuRooflineError: if an input cannot be read, a map is invalid or an argument has no meaning.
@@ -81,7 +83,7 @@ def analyze(
         if isinstance(given, Report):
             reports += given.inputs
         else:
-            found, others = _read_all(str(given), names)
+            found, others = _read_all(str(given), names, progress)
             reports += found
             passed_over += others
     counters = [normalise(report, labels, used=used, texts=texts, locale=locale) for report in reports]
@@ -111,15 +113,17 @@ def analyze(
     )
 
 
-def _read_all(path: str, names: AbstractSet[str] | None) -> tuple[list[RawReport], list[InputError]]:
+def _read_all(
+    path: str, names: AbstractSet[str] | None, progress: Progress | None
+) -> tuple[list[RawReport], list[InputError]]:
     """The report of a file, or those of a folder with the files in it that are none."""
     files = report_files(path)
     if files == [path]:
-        return [read_report(path, names=names)], []
+        return [read_report(path, names=names, progress=progress)], []
     reports, others = [], []
     for file in files:
         try:
-            reports.append(read_report(file, names=names))
+            reports.append(read_report(file, names=names, progress=progress))
         except InputError as error:
             others.append(error)
     if not reports:

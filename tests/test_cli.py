@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ncu_roofline.cli import main
+from ncu_roofline.cli.progress import ReadingProgress
 from tests.conftest import Write
 from tests.support import NESTED, ROOT, details, launch
 from tests.test_findings import CLEAN
@@ -265,3 +266,19 @@ def test_table_and_json_show_the_nvtx_ranges(write: Write) -> None:
     document = json.loads(run("analyze", path, "--format", "json").stdout)
     assert document["nvtx_ranges"][0]["range"] == "step"
     assert document["nvtx_ranges"][0]["launches"] == [0, 1, 2]
+
+
+def test_progress_is_said_on_standard_error_after_a_second(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 0.5, 1.2, 1.9, 2.3])
+    monkeypatch.setattr("ncu_roofline.cli.progress.time.monotonic", lambda: next(clock))
+    progress = ReadingProgress()
+    for done in (10, 30, 60, 90):
+        progress("r.csv", done * 1_000_000, 100_000_000)
+    # At 1.2 s and 2.3 s; 0.5 s and 1.9 s are less than a second after the last word.
+    assert capsys.readouterr().err == "reading r.csv: 30% of 100 MB\nreading r.csv: 90% of 100 MB\n"
+
+
+def test_short_work_is_silent(write: Write) -> None:
+    assert run("analyze", write(details("0|k|T|ns|1,000"))).stderr == ""

@@ -312,3 +312,14 @@ def test_folder_without_a_report_is_refused_with_the_first_reason(write: Write, 
     write("hello", "notes.txt")
     with pytest.raises(nr.NcuRooflineError, match="none of its 1 files is a report"):
         nr.analyze(tmp_path)
+
+
+def test_progress_ends_with_all_bytes_of_the_input(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ncu_roofline.readers.lines.BLOCK_BYTES", 500)
+    path = write(details(*[f"{number}|k|T|ns|1,000" for number in range(20)]))
+    calls: list[tuple[str, int, int]] = []
+    nr.analyze(path, progress=lambda *call: calls.append(call))
+    size = Path(path).stat().st_size
+    assert len(calls) > 2
+    assert [call[1] for call in calls] == sorted(call[1] for call in calls)
+    assert calls[-1] == (path, size, size)

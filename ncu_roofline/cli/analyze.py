@@ -9,6 +9,7 @@ import click
 
 from ncu_roofline.cli import options
 from ncu_roofline.cli.output import is_terminal, terminal_width, write
+from ncu_roofline.cli.progress import ReadingProgress
 from ncu_roofline.cli.selection import required, select
 from ncu_roofline.errors import UsageError
 
@@ -44,7 +45,7 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     "--fail-on", type=click.Choice(["note", "warning", "error", "never"]), default="error", show_default=True,
     help="Exit with 1 on a finding of this severity or above.",
 )  # fmt: skip
-@click.option("--quiet", is_flag=True, help="Leave out the findings below the table.")
+@click.option("--quiet", is_flag=True, help="Leave out the findings below the table, and the progress.")
 def analyze(
     inputs: tuple[str, ...],
     format_: str,
@@ -71,7 +72,8 @@ def analyze(
     from ncu_roofline.vocabulary import Severity
 
     names = required(require)
-    analysis = select(run(*inputs, map=map_, cc=cc, locale=locale), kernel=kernel, launch=launch, nvtx=nvtx)
+    analysis = run(*inputs, map=map_, cc=cc, locale=locale, progress=None if quiet else ReadingProgress())
+    analysis = select(analysis, kernel=kernel, launch=launch, nvtx=nvtx)
     unmet = analysis.lacking(names)
     write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)
     for name, launches in unmet.items():

@@ -6,6 +6,7 @@ import click
 
 from ncu_roofline.cli import options
 from ncu_roofline.cli.output import write
+from ncu_roofline.cli.progress import ReadingProgress
 
 
 @click.command()
@@ -37,5 +38,6 @@ def explain(
     from ncu_roofline.pipeline import analyze as run
     from ncu_roofline.render.explanation import to_json, to_text
 
-    explanation = run(report, map=map_, cc=cc, locale=locale).explain(launch, quantity)
+    analysis = run(report, map=map_, cc=cc, locale=locale, progress=ReadingProgress())
+    explanation = analysis.explain(launch, quantity)
     write(to_json(explanation) if format_ == "json" else to_text(explanation), output, [report])

@@ -6,6 +6,6 @@ are for.
 
 from ncu_roofline.readers.lines import REPLAY
 from ncu_roofline.readers.read import read_report, report_files
-from ncu_roofline.readers.report import RawReport, Report, SkippedLines
+from ncu_roofline.readers.report import Progress, RawReport, Report, SkippedLines
 
-__all__ = ["REPLAY", "RawReport", "Report", "SkippedLines", "read_report", "report_files"]
+__all__ = ["REPLAY", "Progress", "RawReport", "Report", "SkippedLines", "read_report", "report_files"]

@@ -11,7 +11,7 @@ import csv
 import io
 import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,7 +23,7 @@ from ncu_roofline.readers.report import SkippedLines
 Text = bytes | mmap.mmap
 Offsets = npt.NDArray[np.int64]
 
-BLOCK_BYTES: Final = 32 << 20
+BLOCK_BYTES: Final = 16 << 20
 """Bytes of text that are parsed at once: large enough for the parser's threads, small in memory."""
 
 REPLAY: Final = "==PROF== Creating report from application replay"
@@ -142,8 +142,13 @@ def line_at(text: Text, start: int) -> tuple[bytes, int]:
     return text[start:end], end
 
 
-def blocks(text: Text, header: Header, start: int, line: int, log: LineLog) -> Iterator[Block | Header]:
-    """Blocks of records from an offset to the end of the text or to the next header, which comes last."""
+def blocks(
+    text: Text, header: Header, start: int, line: int, log: LineLog, *, at: Callable[[int], None]
+) -> Iterator[Block | Header]:
+    """Blocks of records from an offset to the end of the text or to the next header, which comes last.
+
+    ``at`` is told the offset behind every block that was used.
+    """
     while start < len(text):
         end = _block_end(text, start, quoted=header.quoted)
         with memoryview(text) as view, view[start:end] as part:
@@ -159,6 +164,7 @@ def blocks(text: Text, header: Header, start: int, line: int, log: LineLog) -> I
                 yield found
             return
         _forget(text, start, end)
+        at(end)
         line += len(offsets)
         start = end
 

@@ -16,19 +16,20 @@ from typing import BinaryIO
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers.lines import Text
 from ncu_roofline.readers.packed import is_packed, unpack
-from ncu_roofline.readers.report import RawReport
+from ncu_roofline.readers.report import Progress, RawReport
 from ncu_roofline.readers.sniff import reject_binary
 from ncu_roofline.readers.table import read_tables
 
 STDIN = "-"
 
 
-def read_report(path: str, *, names: AbstractSet[str] | None = None) -> RawReport:
+def read_report(path: str, *, names: AbstractSet[str] | None = None, progress: Progress | None = None) -> RawReport:
     """Read one input; ``-`` is standard input.
 
     Args:
         path: the file, or ``-``.
         names: printed metric names and labels to keep; None keeps all.
+        progress: is told how far reading is.
 
     Raises:
         InputError: if no launch can be read.
@@ -39,9 +40,9 @@ def read_report(path: str, *, names: AbstractSet[str] | None = None) -> RawRepor
             if sys.stdin is None:
                 raise InputError(path, "standard input is closed")
             content = sys.stdin.buffer.read()
-            return _read(path, content, lambda: hashlib.sha256(content).hexdigest(), names)
+            return _read(path, content, lambda: hashlib.sha256(content).hexdigest(), names, progress)
         with Path(path).open("rb") as file, _mapped(file) as mapped:
-            return _read(path, mapped, _Digest(path, os.fstat(file.fileno())), names)
+            return _read(path, mapped, _Digest(path, os.fstat(file.fileno())), names, progress)
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}") from error
 
@@ -81,11 +82,17 @@ def report_files(path: str) -> list[str]:
     return files
 
 
-def _read(path: str, content: Text, digest: Callable[[], str], names: AbstractSet[str] | None) -> RawReport:
+def _read(
+    path: str,
+    content: Text,
+    digest: Callable[[], str],
+    names: AbstractSet[str] | None,
+    progress: Progress | None,
+) -> RawReport:
     if is_packed(content[:4]):
         content = unpack(path, content[:])
     reject_binary(path, content[:4096])
-    return read_tables(path, _utf8(content), names, digest)
+    return read_tables(path, _utf8(content), names, digest, progress)
 
 
 @contextmanager

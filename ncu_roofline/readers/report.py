@@ -10,6 +10,9 @@ import polars as pl
 
 from ncu_roofline.arrays import Columns
 
+Progress = Callable[[str, int, int], None]
+"""Is told the path of an input, the bytes of it that were read, and how many there are."""
+
 CELL_SCHEMA: Final = {
     "launch": pl.Int32,
     "section": pl.String,

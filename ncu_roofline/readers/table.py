@@ -23,13 +23,15 @@ from ncu_roofline.readers.lines import (
     line_at,
     split_record,
 )
-from ncu_roofline.readers.report import CELL_SCHEMA, RawReport
+from ncu_roofline.readers.report import CELL_SCHEMA, Progress, RawReport
 from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
 
 _MESSAGES_BYTES = 1 << 20
 
 
-def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: Callable[[], str]) -> RawReport:
+def read_tables(
+    path: str, text: Text, names: AbstractSet[str] | None, digest: Callable[[], str], progress: Progress | None = None
+) -> RawReport:
     """Read every table of a text; all tables of one input have to be of one form.
 
     Args:
@@ -37,11 +39,17 @@ def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: C
         text: its content as UTF-8.
         names: printed metric names and labels to keep; None keeps all.
         digest: gives the SHA-256 of the input.
+        progress: is told how far reading is.
 
     Raises:
         InputError: if there is no table, no launch, or a table of a form that is not read.
 
     """
+
+    def at(offset: int) -> None:
+        if progress is not None:
+            progress(path, offset, len(text))
+
     log = LineLog()
     header = find_header(text, 0, 1, log)
     if header is None:
@@ -61,7 +69,7 @@ def read_tables(path: str, text: Text, names: AbstractSet[str] | None, digest: C
             )
         units, start, line = _units_row(path, form, text, header, log)
         next_header: Header | None = None
-        for item in blocks(text, header, start, line, log):
+        for item in blocks(text, header, start, line, log, at=at):
             if isinstance(item, Header):
                 next_header = item
                 break
