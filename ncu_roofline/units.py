@@ -73,7 +73,9 @@ def _table() -> dict[str, Unit]:
                 table[f"{prefix}{thing}/{name}"] = Unit(f"{dimension}/s", scale * number)
             for per in _PER:
                 table[f"{prefix}{thing}/{per}"] = Unit(f"{dimension}/{per}", scale)
+    # Counters without a unit of their own, such as sm__ops_path_*, have rates per time and per cycle.
     table |= {f"1/{name}": Unit("count/s", number) for name, number in _PER_SECOND.items()}
+    table |= {f"1/{per}": Unit(f"{COUNT}/{per}", 1.0) for per in _PER}
     table |= {name: Unit(BYTE, factor) for name, factor in _BINARY.items()}
     table |= {f"{name}/s": Unit("byte/s", factor) for name, factor in _BINARY.items()}
     return table | {f"%/{per}": Unit(f"1/{per}", 1.0, 100.0) for per in (*_PER, "Kbyte")}

@@ -32,6 +32,7 @@ from ncu_roofline.units import UNITS, find_unit
         ("cycle/second", "count/s", 1.0),
         ("cycle/nsecond", "count/s", 1e9),
         ("1/ns", "count/s", 1e9),
+        ("1/cycle", "count/cycle", 1.0),
         ("inst/cycle", "count/cycle", 1.0),
         ("Kbyte/cycle", "byte/cycle", 1e3),
         ("%", "1", 0.01),
