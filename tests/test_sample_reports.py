@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ import pytest
 import yaml
 
 import ncu_roofline as nr
-from tests.support import ROOT
+from tests.conftest import Write
+from tests.support import OP, ROOT, raw_page
 
 FOLDER = ROOT / "sample_reports"
 META = yaml.safe_load((FOLDER / "meta.yaml").read_text())
@@ -74,3 +77,53 @@ def test_files_are_those_of_the_generator(tmp_path: Path, monkeypatch: pytest.Mo
     module.main()
     for path in tmp_path.rglob("*.*"):
         assert path.read_bytes() == (FOLDER / path.relative_to(tmp_path)).read_bytes(), path.name
+
+
+CAPTURE = FOLDER / "capture"
+KNOWN = (
+    '{"kernel": "saxpy", "path": "fp32", "work": 2000, "least_dram_bytes": 12000}\n'
+    '{"kernel": "gemm_tensor", "path": "tensor.fp16", "work": 8192, "least_dram_bytes": 64}\n'
+)
+
+
+def captured(ffma: str, tensor: str) -> str:
+    zero = {name: ("inst", ["0", "0"]) for name in map(OP.format, ("fadd", "fmul"))}
+    return raw_page(
+        {f"{name}.sum": cell for name, cell in zero.items()}
+        | {
+            f"{OP.format('ffma')}.sum": ("inst", [ffma, "0"]),
+            "sm__ops_path_tensor_src_fp16_dst_fp32.sum": ("", ["0", tensor]),
+        },
+        kernels=["saxpy(long, float, const float *, float *)", "gemm_tensor(int, int, const __half *, float *)"],
+    )
+
+
+def check(write: Write, report: str) -> list[str]:
+    spec = importlib.util.spec_from_file_location("capture", CAPTURE / "capture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: list[str] = module.check(Path(write(report)), Path(write(KNOWN, "known.jsonl")))
+    return found
+
+
+def test_capture_accepts_the_counts_that_the_program_states(write: Write) -> None:
+    assert check(write, captured("1,000", "8,192")) == []
+
+
+def test_capture_names_the_kernel_whose_count_differs(write: Write) -> None:
+    assert check(write, captured("1,001", "8,192")) == ["saxpy: fp32 is 2002, known is 2000"]
+
+
+def test_capture_names_a_kernel_that_is_not_in_the_report(write: Write) -> None:
+    report = captured("1,000", "8,192").replace("gemm_tensor(", "other(")
+    assert check(write, report) == ["gemm_tensor: not in the report"]
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+def test_kernels_of_the_capture_compile(tmp_path: Path, architecture: str) -> None:
+    command = ["nvcc", "-Werror", "all-warnings", f"-arch={architecture}", "-o", str(tmp_path / "kernels")]
+    result = subprocess.run([*command, str(CAPTURE / "kernels.cu")], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
