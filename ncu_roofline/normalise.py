@@ -185,25 +185,28 @@ def _numbers(cells: pl.DataFrame, locale: str) -> pl.DataFrame:
     text = pl.col("text").str.strip_chars().str.strip_prefix("(!)").str.strip_chars()
     plain = text.str.replace_all(group, "", literal=True).str.replace(point, ".", literal=True)
     table = cells.with_columns(plain.alias("plain")).with_columns(
-        pl.col("plain").cast(pl.Float64, strict=False).alias("value"),
-        pl.col("plain").str.to_lowercase().is_in(_NOT_AVAILABLE).alias("is_missing"),
+        pl.col("plain").cast(pl.Float64, strict=False).alias("value")
     )
+    without = table.filter(~pl.col("value").is_finite().fill_null(value=False))["plain"].unique().to_list()
+    missing = [text for text in without if text.lower() in _NOT_AVAILABLE]
+    table = table.with_columns(pl.col("plain").is_in(missing).alias("is_missing"))
     odd = table.filter(pl.col("value").is_null() & ~pl.col("is_missing"))["text"].unique().to_list()
     # A value with its instances behind it, as `--print-metric-instances` prints: 12 (3; 4; 5).
     leading = {text: match[1] for text in odd if (match := _LEADING_NUMBER.match(text))}
     if leading:
         return _numbers(cells.with_columns(pl.col("text").replace(leading)), locale)
-    fraction = pl.col("plain").str.split_exact(".", 1).struct.field("field_1")
+    fraction = pl.col("plain").str.len_bytes() - pl.col("plain").str.find(".", literal=True) - 1
     return table.with_columns(
         pl.when(pl.col("value").is_finite()).then("value").alias("value"),
-        fraction.str.len_chars().fill_null(0).cast(pl.Int32).alias("decimals"),
+        fraction.fill_null(0).cast(pl.Int32).alias("decimals"),
     )
 
 
 def _other_not_available(cells: pl.DataFrame, used: AbstractSet[str]) -> pl.DataFrame:
     """Launch and name of metrics that no map uses and that ncu printed as not available: maybe misspelt."""
-    other = pl.col("text").is_in(["n/a", "(!) n/a", "(!) nan"]) & pl.col("metric").str.contains(_METRIC_NAME)
-    return cells.filter(other & ~pl.col("metric").is_in(list(used))).select("launch", "metric")
+    few = cells.filter(pl.col("text").is_in(["n/a", "(!) n/a", "(!) nan"]))
+    other = pl.col("metric").str.contains(_METRIC_NAME) & ~pl.col("metric").is_in(list(used))
+    return few.filter(other).select("launch", "metric")
 
 
 def _base_units(path: str, cells: pl.DataFrame) -> pl.DataFrame:
@@ -221,15 +224,7 @@ def _base_units(path: str, cells: pl.DataFrame) -> pl.DataFrame:
     if len(known) < len(units):
         _refuse(path, table.filter(pl.col("times").is_null()), "the unit is unknown")
     table = table.filter(right)
-    name = pl.col("metric")
-    is_time = name.str.starts_with("gpu__time_duration")
-    _refuse(path, table.filter(is_time & (pl.col("has") != TIME)), "a duration needs a unit of time")
-    is_share = name.str.contains(".pct", literal=True)
-    _refuse(path, table.filter(is_share & (pl.col("has") != RATIO)), "a percentage is printed with %")
-    is_rate = name.str.ends_with(".per_second")
-    _refuse(path, table.filter(is_rate & ~pl.col("has").str.ends_with("/s")), "a rate needs a unit per second")
-    wrong = (~is_time & (pl.col("has") == TIME)) | (~is_share & (pl.col("has") == RATIO))
-    _refuse(path, table.filter(wrong), "a counter is printed with neither a time nor a percentage")
+    _refuse_impossible(path, table)
     scale = pl.col("times") / (pl.col("per") * pl.col("divide"))
     # ncu prints two decimals and drops zeros: a whole number is exact only where nothing was scaled.
     whole_count = (pl.col("decimals") == 0) & (scale == 1.0)
@@ -239,6 +234,25 @@ def _base_units(path: str, cells: pl.DataFrame) -> pl.DataFrame:
         (pl.col("value") * pl.col("times") / (pl.col("per") * pl.col("divide"))).alias("value"),
         pl.when(exact).then(0.0).otherwise(0.5 * step * scale).alias("rounding"),
     )
+
+
+def _refuse_impossible(path: str, cells: pl.DataFrame) -> None:
+    """Refuse a metric in a unit that it cannot have; looked at once per metric and dimension."""
+    name, has = pl.col("metric"), pl.col("has")
+    is_time = name.str.starts_with("gpu__time_duration")
+    is_share = name.str.contains(".pct", literal=True)
+    is_rate = name.str.ends_with(".per_second")
+    neither = (~is_time & (has == TIME)) | (~is_share & (has == RATIO))
+    kinds = cells.select("metric", "has").unique()
+    for impossible, problem in (
+        (is_time & (has != TIME), "a duration needs a unit of time"),
+        (is_share & (has != RATIO), "a percentage is printed with %"),
+        (is_rate & ~has.str.ends_with("/s"), "a rate needs a unit per second"),
+        (neither, "a counter is printed with neither a time nor a percentage"),
+    ):
+        bad = kinds.filter(impossible)
+        if bad.height:
+            _refuse(path, cells.join(bad, on=["metric", "has"], how="semi", maintain_order="left"), problem)
 
 
 def _refuse(path: str, cells: pl.DataFrame, problem: str) -> None:
