@@ -29,7 +29,7 @@ _NOT_AVAILABLE: Final = ("", "n/a", "nan", "-nan", "inf", "-inf", "no data", "no
 _EUROPEAN: Final = r"^-?0,\d+$|^-?\d{4,},\d+$|^-?\d{1,3}(\.\d{3}){2,}$|^-?\d{1,3}(\.\d{3})+,\d+$|,\d{1,2}$|,\d{4,}$"
 _C: Final = r"^-?0\.\d+$|^-?\d{4,}\.\d+$|^-?\d{1,3}(,\d{3}){2,}|,\d{3}\.\d+$|\.\d{1,2}$|\.\d{4,}$"
 _AMBIGUOUS: Final = r"^-?[1-9]\d{0,2}\.\d{3}$"
-_CELLS: Final = ("launch", "line", "section", "printed", "text", "unit", "metric", "value", "has", "rounding")
+_CELLS: Final = ("launch", "line", "section", "printed", "text", "unit", "metric", "value", "has", "rounding", "divide")
 _LEADING_NUMBER: Final = re.compile(r"^\s*(-?[\d.,]+(?:[eE][-+]?\d+)?)\s*\(.*\)\s*$", re.DOTALL)
 
 

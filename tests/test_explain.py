@@ -16,8 +16,9 @@ import ncu_roofline as nr
 from ncu_roofline.cli import main
 from ncu_roofline.errors import UsageError
 from ncu_roofline.explain import Explained
+from ncu_roofline.vocabulary import TIERS
 from tests.conftest import Write
-from tests.support import CORPUS, ROOT, details
+from tests.support import CORPUS, H15, ROOT, cells, details, quoted
 
 REPORTS = sorted(path for path in CORPUS.glob("*.csv") if re.match(r"\d+-(details|raw|summary)", path.name))
 SAMPLES = sorted((ROOT / "sample_reports").glob("*.csv"))
@@ -85,16 +86,30 @@ def test_explained_values_are_those_of_the_analysis(path: Path) -> None:
 @pytest.mark.parametrize("path", SAMPLES + REPORTS, ids=lambda path: path.name)
 def test_everything_known_of_a_launch_is_explained(path: Path) -> None:
     analysis = nr.analyze(path)
-    kinds = (".count", ".bytes", ".rate", ".peak", ".intensity", "time", "bound.fraction")
+    kinds = (".count", ".bytes", ".rate", ".peak", ".intensity", "time", "bound.fraction", ".mix.value")
     for launch in some_launches(analysis):
-        explained = {step.name for number, step in steps(analysis, [launch]) if number == launch}
+        in_use = {
+            f"traffic.{tier}.measures.{analysis.columns[f'traffic.{tier}.measure'][launch]}"
+            for tier in TIERS
+            if f"traffic.{tier}.measure" in analysis.columns
+        }
         known = {
             name
             for name, column in analysis.columns.items()
-            if name.endswith(kinds) and ".measures." not in name and name not in ("device_time", "bound.fraction")
+            if name.endswith(kinds) and name not in ("device_time", "bound.fraction")
+            # The measure in use stands as the tier itself, and a peak of another does not enter anything.
+            if name.rpartition(".")[0] not in in_use and not (".measures." in name and name.endswith(".peak"))
             if column.dtype.kind == "f" and not np.isnan(column[launch])
         }
-        assert known - explained == set()
+        assert known - {step.name for _, step in steps(analysis, [launch])} == set()
+
+
+@pytest.mark.parametrize("path", SAMPLES + REPORTS, ids=lambda path: path.name)
+def test_bound_is_explained_as_complete_exactly_where_it_is(path: Path) -> None:
+    analysis = nr.analyze(path)
+    for launch in range(len(analysis)):
+        remark = subject(analysis, launch, "bound").remark or ""
+        assert ("incomplete" not in remark) == analysis.columns["bound.complete"][launch], remark
 
 
 @pytest.mark.parametrize("path", SAMPLES + REPORTS, ids=lambda path: path.name)
@@ -223,3 +238,72 @@ def test_json_is_strict_and_names_its_schema(write: Write) -> None:
 def test_unknown_launch_is_a_usage_error(write: Write) -> None:
     result = CliRunner().invoke(main, ["explain", write(details(*SMALL)), "7"])
     assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_measure_that_is_not_in_use_is_explained_too(write: Write) -> None:
+    rows = [
+        "0|k|T|us|20",
+        "0|k|lts__t_sectors_srcunit_tex.sum|sector|1,000,000",
+        "0|k|lts__t_bytes.sum|byte|40,000,000",
+        "0|k|lts__t_bytes.sum.peak_sustained|byte/cycle|5,120",
+        "0|k|lts__cycles_elapsed.avg.per_second|Ghz|1",
+    ]
+    found = subject(nr.analyze(write(details(*rows))), 0, "traffic.l2.measures.sm.bytes")
+    step = next(step for step in found.steps if step.name == "traffic.l2.measures.sm.bytes")
+    assert (step.value, step.numbers) == (32e6, "32 x 1000000")
+    assert found.remark is not None
+    assert "measure tag is in use: the first with bytes and a peak of its own" in found.remark
+
+
+@pytest.mark.parametrize("printed", ["0.00", "-5"])
+def test_duration_that_was_not_measured_is_quoted(write: Write, printed: str) -> None:
+    found = subject(nr.analyze(write(details(f"0|k|T|us|{printed}", "0|k|DB|byte|8"))), 0, "time")
+    assert found.remark is not None
+    assert f"gpu__time_duration.sum is '{printed}' us on line 2" in found.remark
+
+
+def test_bound_of_an_incomplete_picture_is_at_least_and_headroom_at_most(small: nr.Analysis) -> None:
+    limits = {step.name: step.limit for step in subject(small, 0, "bound").steps if step.name.startswith("bound.")}
+    assert limits == {"bound.time": "at_least", "bound.fraction": "at_least", "bound.headroom": "at_most"}
+
+
+def test_bound_without_a_time_shows_the_times_at_the_ceilings(write: Write) -> None:
+    rows = ["0|k|DB|byte|1,000", "0|k|PKD|byte/cycle|1,000", "0|k|DHZ|Ghz|1"]
+    (step,) = subject(nr.analyze(write(details(*rows))), 0, "bound").steps
+    assert (step.name, step.value, step.unit) == ("dram", 1e-9, "s")
+
+
+def test_missing_ceilings_are_the_reason_of_an_incomplete_bound(small: nr.Analysis) -> None:
+    remark = subject(small, 0, "bound").remark or ""
+    assert "no ceiling of dram" in remark
+    assert "l2 not collected" in remark
+
+
+def test_ceiling_of_the_instruction_mix_is_explained(write: Write) -> None:
+    # 700 FLOP in 400 instructions: 128 GFLOP/s x 700 / (2 x 400)
+    found = subject(nr.analyze(write(details(*SMALL))), 0, "fp32")
+    mix = next(step for step in found.steps if step.name == "ceilings.fp32.mix.value")
+    assert mix.value == pytest.approx(112e9)
+
+
+def test_amount_that_may_be_no_work_says_so(write: Write) -> None:
+    found = subject(nr.analyze(write(details(*SMALL, "0|saxpy|HFMA|inst|8"))), 0, "fp16")
+    assert found.remark is not None
+    assert "never binds" in found.remark
+
+
+def test_findings_of_the_launch_are_listed(small: nr.Analysis) -> None:
+    assert "M201" in {finding.code for finding in small.explain(0).findings}
+
+
+def test_own_map_is_named_with_its_hash_beside_inherited_ones(small: nr.Analysis) -> None:
+    names = {Path(file).name for file in small.explain(0).map_sha256}
+    assert names == {"sm_80.yaml", "base.yaml"}
+
+
+def test_doubled_value_of_a_chart_shows_its_divisor(write: Write) -> None:
+    row = cells("0|k|derived__sm__sass_thread_inst_executed_op_ffma_pred_on_x2|inst/cycle|128", section="Command line")
+    lines = [H15, *[cells(row) for row in SMALL if "|PKF|" not in row], row]
+    analysis = nr.analyze(write("\n".join(map(quoted, lines))))
+    divided = {cell.divided_by for part in analysis.explain(0).subjects for cell in part.cells if cell.text == "128"}
+    assert divided == {2}

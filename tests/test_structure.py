@@ -38,7 +38,9 @@ LAYERS: dict[str, set[str]] = {
     "checks": {"arrays", "collect", "counters", "errors", "maps", "readers", "vocabulary"},
     "grouping": {"arrays", "vocabulary"},
     "analysis": {"arrays", "checks", "conditions", "explain", "grouping", "maps", "normalise", "render", "vocabulary"},
-    "explain": {"analysis", "arrays", "collect", "counters", "errors", "evaluate", "maps", "normalise", "vocabulary"},
+    "explain": {
+        "analysis", "checks", "collect", "counters", "errors", "evaluate", "maps", "normalise", "vocabulary",
+    },
     "pipeline": {
         "analysis", "arrays", "checks", "conditions", "counters", "errors", "evaluate", "grouping", "labels", "maps",
         "model", "normalise", "readers", "vocabulary",

@@ -35,10 +35,16 @@ def counter_not_collected(view: View) -> Iterator[Evidence]:
         for name in (*CORE_TIERS, *PATHS):
             gone = view.flags(f"missing.{name}") & rows & ~(idle & is_tensor(name))
             if gone.any():
-                said.append(name if gone.sum() == rows.sum() else f"{name} ({gone.sum()} of {rows.sum()})")
+                said.append(_where(name, gone, int(rows.sum())))
                 hit |= gone
         if said:
             yield Evidence(hit, f"not collected: {', '.join(said)}.{_reasons(view, rows)}", command)
+
+
+def _where(name: str, launches: BoolArray, size: int) -> str:
+    """A name, with the number of launches where it is not all of them."""
+    count = int(launches.sum())
+    return name if count == size else f"{name} ({count} of {size})"
 
 
 def tensor_not_counted(view: View) -> Iterator[Evidence]:
@@ -161,7 +167,7 @@ def partial_amount(view: View) -> Iterator[Evidence]:
     for name in (*(f"work.{path}" for path in PATHS), *(f"traffic.{tier}" for tier in TIERS)):
         partial = view.labels(f"{name}.extent") == Extent.AT_LEAST.label
         if partial.any():
-            names.append(name.partition(".")[2])
+            names.append(_where(name.partition(".")[2], partial, view.size))
             hit |= partial
     if names:
         yield from _by_map(view, hit, f"only part of the counters of {', '.join(names)} was collected")
@@ -181,7 +187,7 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
             works = (view.floats(f"{prefix}.{name}.{amount}") > 0) | (view.floats(f"{prefix}.{name}.rate") > 0)
             lacks = rows & works & np.isnan(view.floats(f"{prefix}.{name}.peak"))
             if lacks.any() and name not in NEVER_BINDING_PATHS:
-                names.append(name)
+                names.append(_where(name, lacks, int(rows.sum())))
                 hit |= lacks
         if names:
             yield Evidence(hit, f"no ceiling is known for {', '.join(names)}.", command)

@@ -24,6 +24,10 @@ def to_json(explanation: Explanation) -> str:
         "map": {"id": explanation.map, "sha256": data["map_sha256"]},
         "launch": data["launch"],
         "subjects": data["subjects"],
+        "findings": [
+            {"code": f.code, "name": f.name, "severity": f.severity.label, "message": f.message}
+            for f in explanation.findings
+        ],
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
 
@@ -37,16 +41,22 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     launch = explanation.launch
     grid, block = shape(launch["grid"]), shape(launch["block"])
     yield f"launch {launch['launch']} of {explanation.path}, line {launch['line']}"
-    yield f"  {launch['kernel']}"
+    yield f"  {' '.join(str(launch['kernel'] or 'kernel not named').split())}"
     yield f"  grid {grid}, block {block}, {launch['device'] or 'device not stated'}, CC {launch['cc'] or 'not stated'}"
     if launch["invocations"] != 1:
         yield f"  stands for {launch['invocations']} invocations"
     yield f"  {explanation.form}, SHA-256 {explanation.sha256}"
+    yield f"  metric map {explanation.map}, from"
     for file, digest in explanation.map_sha256.items():
-        yield f"  map {file}, SHA-256 {digest}"
+        yield f"  {file}, SHA-256 {digest}"
     for subject in explanation.subjects:
         yield ""
         yield from _subject(subject)
+    if explanation.findings:
+        yield ""
+        yield "findings that name this launch"
+    for finding in explanation.findings:
+        yield f"  {finding.severity.label} {finding.code} {finding.name}: {finding.message}"
 
 
 def _subject(subject: Explained) -> Iterator[str]:
@@ -70,7 +80,8 @@ def _subject(subject: Explained) -> Iterator[str]:
 def _step(step: Step) -> Iterator[str]:
     clock = f" at {quantity(step.clock, 'Hz')}" if step.clock is not None else ""
     source = f"   from {step.source}{clock}" if step.source else ""
-    yield f"  {step.name} = {_value(step.value, step.unit)}{source}"
+    sign = {"at_least": ">=", "at_most": "<=", None: "="}[step.limit]
+    yield f"  {step.name} {sign} {_value(step.value, step.unit)}{source}"
     if step.formula != step.name:
         yield f"    = {step.formula}"
     yield f"    = {step.numbers}"
@@ -90,8 +101,9 @@ def _value(value: float, unit: str) -> str:
 
 def _cell(cell: Cell) -> tuple[str, ...]:
     label = "" if cell.printed_name == cell.metric else f"({cell.section}: {cell.printed_name})"
-    value = f"{cell.value:.12g}" + (f" ± {cell.rounding:.2g}" if cell.rounding else " exactly")
-    return (f"line {cell.line}", cell.metric, f'"{cell.text}" {cell.unit}'.strip(), value, label)
+    printed = f'"{cell.text}" {cell.unit}'.strip() + (f" / {cell.divided_by}" if cell.divided_by != 1 else "")
+    value = f"{cell.value:.15g}" + (f" ± {cell.rounding:.2g}" if cell.rounding else " exactly")
+    return (f"line {cell.line}", cell.metric, printed, value, label)
 
 
 def _table(rows: list[tuple[Any, ...]]) -> Iterator[str]:

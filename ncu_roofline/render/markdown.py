@@ -28,7 +28,8 @@ def render_markdown(
     lines.append(_row(["kernel", *(column.title for column in columns)]))
     lines.append(_row([":--", *(":--" if column.left else "--:" for column in columns)]))
     for row in shown:
-        kernel = f"`{short_kernel(row['kernel'], _KERNEL_WIDTH).replace('`', ' ')}`"
+        name = short_kernel(row["kernel"], _KERNEL_WIDTH)
+        kernel = f"`` {name} ``" if "`" in name else f"`{name}`"
         lines.append(_row([kernel.replace("|", "\\|"), *(_text(column.cell(row)) for column in columns)]))
     lines.append("")
     if len(shown) < len(groups):
