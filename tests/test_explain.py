@@ -307,3 +307,16 @@ def test_doubled_value_of_a_chart_shows_its_divisor(write: Write) -> None:
     analysis = nr.analyze(write("\n".join(map(quoted, lines))))
     divided = {cell.divided_by for part in analysis.explain(0).subjects for cell in part.cells if cell.text == "128"}
     assert divided == {2}
+
+
+def test_duration_of_zero_beside_cycles_is_quoted(write: Write) -> None:
+    rows = ["0|k|T|us|0.00", "0|k|sm__cycles_elapsed.avg|cycle|1,000", "0|k|SMHZ|Ghz|1"]
+    found = subject(nr.analyze(write(details(*rows))), 0, "time")
+    assert found.steps == ()
+    assert "is '0.00' us on line 2" in (found.remark or "")
+
+
+def test_amount_of_totals_and_rates_without_a_time_is_not_explained_as_a_number(write: Write) -> None:
+    fadd = "sm__sass_thread_inst_executed_op_fadd_pred_on.sum.per_second"
+    analysis = nr.analyze(write(details("0|k|FFMA|inst|8", f"0|k|{fadd}|inst/s|5", "0|k|FMUL|inst|1")))
+    assert [step for step in subject(analysis, 0, "fp32").steps if math.isnan(step.value)] == []

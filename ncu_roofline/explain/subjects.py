@@ -102,7 +102,7 @@ def _explained(found: Launch, subject: str) -> Explained:
         return _amount(found, subject, f"traffic.{subject}.bytes", "byte")
     expression, place = _plain(found, subject)
     unit = "s" if subject == "time" else "1/s" if subject.startswith("clocks.") else "1"
-    if expression is None:
+    if expression is None or math.isnan(found.number(subject)):
         printed = _unusable(found, found.metric_map.time if subject == "time" else ())
         return _unknown(found, subject, printed or "no counter of it was collected", None)
     expression = _for_all(found, expression) if subject == "time" else expression
@@ -141,7 +141,7 @@ def _amount(found: Launch, subject: str, column: str, unit: str) -> Explained:
         steps.append(Step(column, found.number(column), unit, whole.formula, whole.numbers))
         metrics += whole.metrics
     rate = _rate(found, column, alternative)
-    if rate is not None:
+    if rate is not None and not math.isnan(found.number(f"{prefix}.rate")):
         steps.append(Step(f"{prefix}.rate", found.number(f"{prefix}.rate"), f"{unit}/s", rate.formula, rate.numbers))
         metrics += rate.metrics
     peak = _peak(found, prefix, alternative)
