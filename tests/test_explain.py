@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import ncu_roofline as nr
 from ncu_roofline.cli import main
 from ncu_roofline.errors import UsageError
 from ncu_roofline.explain import Explained
+from ncu_roofline.render.explanation import to_json
 from ncu_roofline.vocabulary import TIERS
 from tests.conftest import Write
 from tests.support import CORPUS, H15, ROOT, cells, details, quoted
@@ -320,3 +323,34 @@ def test_amount_of_totals_and_rates_without_a_time_is_not_explained_as_a_number(
     fadd = "sm__sass_thread_inst_executed_op_fadd_pred_on.sum.per_second"
     analysis = nr.analyze(write(details("0|k|FFMA|inst|8", f"0|k|{fadd}|inst/s|5", "0|k|FMUL|inst|1")))
     assert [step for step in subject(analysis, 0, "fp32").steps if math.isnan(step.value)] == []
+
+
+FFMA = "sm__sass_thread_inst_executed_op_ffma_pred_on"
+POOL = [
+    "T|us|20", "T|us|0", "sm__cycles_elapsed.avg|cycle|20,000", "SMHZ|Ghz|1", "DHZ|Ghz|1.5",
+    "FADD|inst|100", "FMUL|inst|7", "FFMA|inst|300", f"{FFMA}.sum.per_second|inst/s|15,000,000",
+    f"{FFMA}.sum.per_cycle_elapsed|inst/cycle|0.015", "PKF|inst/cycle|64", "HFMA|inst|8", "HADD|inst|0", "HMUL|inst|0",
+    f"{FFMA}.avg.pct_of_peak_sustained_elapsed|%|0.02", "DADD|inst|1", "DMUL|inst|1", "DFMA|inst|1",
+    "DB|byte|1,000", "DR|byte|600", "DW|byte|500", "dram__bytes.sum.per_second|Mbyte/s|50", "PKD|byte/cycle|640",
+    "dram__bytes_read.sum.pct_of_peak_sustained_elapsed|%|10", "device__attribute_memory_clock_rate||1,215,000",
+    "device__attribute_global_memory_bus_width||5,120", "lts__t_sectors_srcunit_tex.sum|sector|100",
+    "lts__t_bytes.sum|byte|4,000", "lts__t_bytes.sum.peak_sustained|byte/cycle|5,120",
+    "lts__cycles_elapsed.avg.per_second|Ghz|1", "l1tex__t_bytes.sum|byte|900", "OPS||8,192", "TEN|inst|2", "TEN|inst|0",
+    "sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_on.sum||4,096",
+    "sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_off.sum||8,192",
+    "sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_on.sum.peak_sustained|1/cycle|4,096",
+    "sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_off.sum.peak_sustained|1/cycle|2,048",
+]  # fmt: skip
+
+
+@given(chosen=st.sets(st.sampled_from(POOL), min_size=1), cc=st.sampled_from(["8.0", "9.0", "12.1", "13.7"]))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_was_collected_is_explained_by_formulas_that_hold(write: Write, chosen: set[str], cc: str) -> None:
+    analysis = nr.analyze(write(details(*[f"0|k|{row}" for row in POOL if row in chosen], cc=cc)))
+    explanation = analysis.explain(0)
+    for part in explanation.subjects:
+        for step in part.steps:
+            assert math.isclose(value_of(step.numbers), step.value, rel_tol=1e-9, abs_tol=1e-18), step
+    remark = subject(analysis, 0, "bound").remark or ""
+    assert ("incomplete" not in remark) == analysis.columns["bound.complete"][0]
+    json.loads(to_json(explanation), parse_constant=pytest.fail)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ncu_roofline.explain.expression import Expression, text_of, total_of
@@ -40,8 +40,7 @@ def explain_bound(found: Launch) -> Explained:
     limit = "at_least" if gaps else None
     column = "bound.time" if timed else "bound.fraction"
     if loads and (timed or by_rate):
-        numbers = ", ".join(text_of(load.value) for load in loads.values())
-        whole = f"max({', '.join(loads)})", f"max({numbers})"
+        whole = _largest(list(loads)), _largest([text_of(load.value) for load in loads.values()])
         steps.append(Step(column, found.number(column), unit, *whole, limit=limit))
     if loads and timed:
         bound, time = text_of(found.number("bound.time")), text_of(found.number("time"))
@@ -58,6 +57,10 @@ def explain_bound(found: Launch) -> Explained:
     if gaps:
         remarks.append(f"incomplete: {', '.join(gaps)}")
     return Explained("bound", None, None, "; ".join(remarks), tuple(steps), (), None, None, None)
+
+
+def _largest(terms: Sequence[str]) -> str:
+    return terms[0] if len(terms) == 1 else f"max({', '.join(terms)})"
 
 
 def _gaps(found: Launch) -> list[str]:
