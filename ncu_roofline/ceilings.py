@@ -17,7 +17,6 @@ from ncu_roofline.arrays import BoolArray, FloatArray
 
 REPORT: Final = "report"
 ATTRIBUTES: Final = "attributes"
-MIX: Final = "mix"
 
 _DATA_RATE: Final = 2.0
 """Transfers per memory clock: the attribute holds the clock at which two transfers a cycle give the

@@ -61,7 +61,7 @@ _TWINS: Final = {"sm": "smsp", "smsp": "sm"}
 _CLOCK_DOMAINS: Final = {"sm": ("smsp", "gpc"), "smsp": ("sm", "gpc"), "l1tex": ("sm", "smsp", "gpc")}
 """Units that run at the same clock; their cycles stand in for a unit's own when it printed none."""
 
-_AMOUNTS: Final = (".sum", ".sum.per_cycle_elapsed", ".sum.per_second", "")
+_AMOUNTS: Final = tuple(factors[0].removeprefix("{x}") for factors, _ in _TEMPLATES["total"])
 _ACTIVITY: Final = (
     ".sum", ".avg", ".sum.per_cycle_elapsed", ".sum.per_second", ".sum.pct_of_peak_sustained_active",
     ".avg.pct_of_peak_sustained_active", ".sum.pct_of_peak_sustained_elapsed",

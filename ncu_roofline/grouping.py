@@ -38,16 +38,8 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     ``.high``.
     """
     codes, size = _codes(columns, ("launch",) if per_launch else GROUP_KEY)
-    order = np.argsort(codes, kind="stable")
-    begins = np.searchsorted(codes[order], np.arange(size))
-    first = order[begins]
-    time = _sum(columns["time"], codes, size)
-    result: Columns = {name: columns[name][first] for name in GROUP_KEY}
-    result["launches"] = objects(tuple(part.tolist()) for part in np.split(columns["launch"][order], begins[1:]))
+    result, order, begins = _together(columns, GROUP_KEY, codes, size)
     result["invocations"] = np.bincount(codes, columns["invocations"], minlength=size).astype(np.int64)
-    result["time"] = time
-    result["share"] = ratio(time, columns["device_time"][first])
-    result |= _bound(columns, codes, size)
     result |= _leading_path(columns, codes, size)
     for tier in TIERS:
         if f"traffic.{tier}.rate" in columns:
@@ -57,8 +49,7 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     for name in [column for column in columns if column.startswith("utilization.")]:
         result[f"{name}.low"] = np.fmin.reduceat(columns[name][order], begins)
         result[f"{name}.high"] = np.fmax.reduceat(columns[name][order], begins)
-    longest_first = np.argsort(-np.nan_to_num(time, nan=-np.inf), kind="stable")
-    return {name: column[longest_first] for name, column in result.items()}
+    return _longest_first(result)
 
 
 def group_ranges(columns: Columns) -> Columns:
@@ -74,18 +65,30 @@ def group_ranges(columns: Columns) -> Columns:
     inside["domain"] = objects(domain for ranges in distinct for domain, _ in ranges)
     inside["range"] = objects(name for ranges in distinct for _, name in ranges)
     key = (*DEVICE_KEY, "domain", "range")
-    codes, size = _codes(inside, key)
+    return _longest_first(_together(inside, key, *_codes(inside, key))[0])
+
+
+def _together(
+    columns: Columns, key: Sequence[str], codes: Codes, size: int
+) -> tuple[Columns, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """What every kind of group has: key, positions, time, share, bound; the order by group, and where each begins."""
     order = np.argsort(codes, kind="stable")
     begins = np.searchsorted(codes[order], np.arange(size))
     first = order[begins]
-    time = _sum(inside["time"], codes, size)
-    result: Columns = {name: inside[name][first] for name in key}
-    result["launches"] = objects(tuple(part.tolist()) for part in np.split(inside["launch"][order], begins[1:]) if size)
+    time = _sum(columns["time"], codes, size)
+    result: Columns = {name: columns[name][first] for name in key}
+    result["launches"] = objects(
+        tuple(part.tolist()) for part in np.split(columns["launch"][order], begins[1:]) if size
+    )
     result["time"] = time
-    result["share"] = ratio(time, inside["device_time"][first])
-    result |= _bound(inside, codes, size)
-    longest_first = np.argsort(-np.nan_to_num(time, nan=-np.inf), kind="stable")
-    return {name: column[longest_first] for name, column in result.items()}
+    result["share"] = ratio(time, columns["device_time"][first])
+    return result | _bound(columns, codes, size), order, begins
+
+
+def _longest_first(groups: Columns) -> Columns:
+    """Groups by their time, those without one last."""
+    order = np.argsort(-np.nan_to_num(groups["time"], nan=-np.inf), kind="stable")
+    return {name: column[order] for name, column in groups.items()}
 
 
 def _codes(columns: Columns, key: Sequence[str]) -> tuple[Codes, int]:

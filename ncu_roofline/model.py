@@ -59,7 +59,7 @@ def model(quantities: Quantities, metric_map: MetricMap) -> Columns:
     columns |= _missing(columns, metric_map, len(quantities.time))
     result = bound(members, quantities.time, undecided=quantities.tensor_missing)
     columns |= _bound_columns(result)
-    columns["bound.complete"] = _complete(columns, metric_map, quantities)
+    columns["bound.complete"] = ~np.any(list(gaps(columns, metric_map).values()), axis=0)
     return columns
 
 
@@ -184,29 +184,40 @@ def _missing(columns: Columns, metric_map: MetricMap, size: int) -> Columns:
     return {f"missing.{name}": columns.get(column, nothing(size)) == None for name, column in names.items()}  # noqa: E711
 
 
-def _complete(columns: Columns, metric_map: MetricMap, quantities: Quantities) -> BoolArray:
-    """Contract, "Bound": whether nothing that may bind is missing, so that the bound is not only a lower one."""
-    size = len(quantities.time)
-    exact = Extent.EXACT.label
-    rated = np.zeros(size, np.bool_)
-    complete = np.ones(size, np.bool_)
-    for tier in CORE_TIERS:
-        prefix = f"traffic.{tier}"
-        complete &= columns.get(f"{prefix}.extent", nothing(size)) == exact
-        complete &= ~np.isnan(columns.get(f"{prefix}.peak", unknown(size)))
+def gaps(columns: Columns, metric_map: MetricMap) -> dict[str, BoolArray]:
+    """What keeps a bound from being complete (contract, "Bound"), as column of the table -> where it does.
+
+    ``<amount>.extent``: the amount is not exactly known; ``<amount>.peak``: it has no ceiling; ``tensor_state``: there
+    may be tensor work, which the map does not count; ``time``: neither a time nor rates are known.
+    """
+    size = len(columns["time"])
+    found: dict[str, BoolArray] = {}
+
+    def inexact(prefix: str) -> BoolArray:
+        return np.asarray(columns.get(f"{prefix}.extent", nothing(size)) != Extent.EXACT.label)
+
+    def without_ceiling(prefix: str) -> BoolArray:
+        return np.isnan(columns.get(f"{prefix}.peak", unknown(size)))
+
+    rated = ~np.isnan(columns["time"])
+    for prefix in (f"traffic.{tier}" for tier in CORE_TIERS):
+        found[f"{prefix}.extent"] = inexact(prefix)
+        found[f"{prefix}.peak"] = ~inexact(prefix) & without_ceiling(prefix)
         rated |= ~np.isnan(columns.get(f"{prefix}.rate", unknown(size)))
     for path in SCALAR_FLOP_PATHS:
-        complete &= columns.get(f"work.{path}.extent", nothing(size)) == exact
-    # Work without a ceiling may bind as well.
-    for path, amount in quantities.work.items():
-        works = (amount.total > 0) | (amount.rate > 0)
-        complete &= ~(works & np.isnan(amount.peak)) | np.full(size, path in NEVER_BINDING_PATHS)
-    idle = quantities.tensor_state == TensorState.IDLE
-    tensor_paths = [path for path in metric_map.paths if is_tensor(path)]
-    counted = np.full(size, metric_map.id != BASE)
-    for path in tensor_paths:
-        counted &= columns.get(f"work.{path}.extent", nothing(size)) == exact
-    return np.asarray(complete & (idle | counted) & (rated | ~np.isnan(quantities.time)))
+        found[f"work.{path}.extent"] = inexact(f"work.{path}")
+    for path in metric_map.paths:
+        # Work without a ceiling may bind as well.
+        if path not in NEVER_BINDING_PATHS and f"work.{path}.count" in columns:
+            works = (columns[f"work.{path}.count"] > 0) | (columns[f"work.{path}.rate"] > 0)
+            found[f"work.{path}.peak"] = works & without_ceiling(f"work.{path}")
+    active = columns["tensor_state"] != TensorState.IDLE
+    if metric_map.id == BASE:
+        found["tensor_state"] = active
+    for path in filter(is_tensor, metric_map.paths):
+        found[f"work.{path}.extent"] = active & inexact(f"work.{path}")
+    found["time"] = ~rated
+    return found
 
 
 def _named(codes: npt.NDArray[np.int8], names: Mapping[int, str]) -> npt.NDArray[np.object_]:

@@ -39,7 +39,8 @@ LAYERS: dict[str, set[str]] = {
     "grouping": {"arrays", "vocabulary"},
     "analysis": {"arrays", "checks", "conditions", "explain", "grouping", "maps", "normalise", "render", "vocabulary"},
     "explain": {
-        "analysis", "checks", "collect", "counters", "errors", "evaluate", "maps", "normalise", "vocabulary",
+        "analysis", "arrays", "checks", "collect", "counters", "errors", "evaluate", "maps", "model", "normalise",
+        "vocabulary",
     },
     "pipeline": {
         "analysis", "arrays", "checks", "conditions", "counters", "errors", "evaluate", "grouping", "labels", "maps",

@@ -88,13 +88,7 @@ def not_a_number(view: View) -> Iterator[Evidence]:
     The cell cannot be read as a number of the file's format. It is taken as not collected.
     """
     for facts in view.inputs:
-        if facts.not_numbers.height:
-            row = facts.not_numbers.row(0, named=True)
-            yield Evidence(
-                _launches(view, facts, facts.not_numbers),
-                f"{facts.path}: {_times(facts.not_numbers.height, 'value')} that is no number, first {row['text']!r} "
-                f"of {row['metric']} on line {row['line']}.",
-            )
+        yield from _refused(view, facts, facts.not_numbers, "that is no number, first {text!r}")
 
 
 def negative_value(view: View) -> Iterator[Evidence]:
@@ -103,14 +97,18 @@ def negative_value(view: View) -> Iterator[Evidence]:
     Everything that is used counts something. A negative value was not measured and is taken as not collected.
     """
     for facts in view.inputs:
-        if facts.negative.height:
-            row = facts.negative.row(0, named=True)
-            yield Evidence(
-                _launches(view, facts, facts.negative),
-                f"{facts.path}: {_times(facts.negative.height, 'value')} below zero, first {row['text']} {row['unit']} "
-                f"of {row['metric']} on line {row['line']}.",
-                "Profile again; do not use this report.",
-            )
+        advice = "Profile again; do not use this report."
+        yield from _refused(view, facts, facts.negative, "below zero, first {text} {unit}", advice)
+
+
+def _refused(view: View, facts: InputFacts, cells: pl.DataFrame, what: str, advice: str = "") -> Iterator[Evidence]:
+    """Cells of an input that are no measured values, with the first of them; ``what`` may name its text and unit."""
+    if cells.height:
+        row = cells.row(0, named=True)
+        found = f"{_times(cells.height, 'value')} {what.format(text=row['text'], unit=row['unit'])}"
+        yield Evidence(
+            _launches(view, facts, cells), f"{facts.path}: {found} of {row['metric']} on line {row['line']}.", advice
+        )
 
 
 def ncu_error(view: View) -> Iterator[Evidence]:

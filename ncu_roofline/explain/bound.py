@@ -8,14 +8,8 @@ from typing import Final
 
 from ncu_roofline.explain.expression import Expression, text_of, total_of
 from ncu_roofline.explain.values import COUNTED, Explained, Launch, Step
-from ncu_roofline.vocabulary import (
-    CORE_TIERS,
-    NEVER_BINDING_PATHS,
-    SCALAR_FLOP_PATHS,
-    Extent,
-    TensorState,
-    is_tensor,
-)
+from ncu_roofline.model import gaps
+from ncu_roofline.vocabulary import NEVER_BINDING_PATHS
 
 _EXTENTS: Final = {None: "not collected", "at_least": "only in part", "at_most": "only as an upper bound"}
 
@@ -36,8 +30,8 @@ def explain_bound(found: Launch) -> Explained:
     unit = "1" if by_rate else "s"
     loads = {resource: total_of(terms) for resource, terms in resources.items()}
     steps = [Step(resource, load.value, unit, load.formula, load.numbers) for resource, load in loads.items()]
-    gaps = _gaps(found)
-    limit = "at_least" if gaps else None
+    lacking = [_gap_text(found, column) for column, gone in gaps(found.columns, found.metric_map).items() if gone[0]]
+    limit = "at_least" if lacking else None
     column = "bound.time" if timed else "bound.fraction"
     if loads and (timed or by_rate):
         whole = _largest(list(loads)), _largest([text_of(load.value) for load in loads.values()])
@@ -46,7 +40,7 @@ def explain_bound(found: Launch) -> Explained:
         bound, time = text_of(found.number("bound.time")), text_of(found.number("time"))
         fraction, headroom = found.number("bound.fraction"), found.number("bound.headroom")
         steps.append(Step("bound.fraction", fraction, "1", "bound.time / time", f"{bound} / {time}", limit=limit))
-        limit = "at_most" if gaps else None
+        limit = "at_most" if lacking else None
         steps.append(Step("bound.headroom", headroom, "s", "time - bound.time", f"{time} - {bound}", limit=limit))
     by = found.row["bound.by"]
     remarks = [f"bound by {by}" if by else "what binds is not known"]
@@ -54,8 +48,8 @@ def explain_bound(found: Launch) -> Explained:
         remarks.append("nothing has both an amount and a ceiling")
     if found.number("bound.fraction") > 1:
         remarks.append("above its ceiling: the numbers contradict each other")
-    if gaps:
-        remarks.append(f"incomplete: {', '.join(gaps)}")
+    if lacking:
+        remarks.append(f"incomplete: {', '.join(lacking)}")
     return Explained("bound", None, None, "; ".join(remarks), tuple(steps), (), None, None, None)
 
 
@@ -63,30 +57,15 @@ def _largest(terms: Sequence[str]) -> str:
     return terms[0] if len(terms) == 1 else f"max({', '.join(terms)})"
 
 
-def _gaps(found: Launch) -> list[str]:
-    """Why a bound is not complete (contract, "Bound"); empty where it is."""
-    row, gaps = found.row, []
-    for tier in CORE_TIERS:
-        extent = row.get(f"traffic.{tier}.extent")
-        if extent != Extent.EXACT.label:
-            gaps.append(f"{tier} {_EXTENTS[extent]}")
-        elif math.isnan(found.number(f"traffic.{tier}.peak")):
-            gaps.append(f"no ceiling of {tier}")
-    for path in SCALAR_FLOP_PATHS:
-        extent = row.get(f"work.{path}.extent")
-        if extent != Extent.EXACT.label:
-            gaps.append(f"{path} {_EXTENTS[extent]}")
-    for path, amount in found.quantities.work.items():
-        if path not in NEVER_BINDING_PATHS and math.isnan(found.number(f"work.{path}.peak")):
-            gaps += [f"no ceiling of {path}"] if amount.total[0] > 0 or amount.rate[0] > 0 else []
-    if found.quantities.tensor_state[0] != TensorState.IDLE:
-        tensor = [path for path in found.metric_map.paths if is_tensor(path)]
-        absent = [path for path in tensor if row.get(f"work.{path}.extent") != Extent.EXACT.label]
-        if not tensor:
-            gaps.append("tensor work, which this map does not count")
-        gaps += [f"{path} {_EXTENTS[row.get(f'work.{path}.extent')]}" for path in absent]
-    rated = any(not math.isnan(found.number(f"traffic.{tier}.rate")) for tier in CORE_TIERS)
-    return gaps if rated or not math.isnan(found.number("time")) else [*gaps, "no time"]
+def _gap_text(found: Launch, column: str) -> str:
+    """A gap of the bound in words (see ``model.gaps``)."""
+    if column == "time":
+        return "no time"
+    if column == "tensor_state":
+        return "tensor work, which this map does not count"
+    prefix, _, kind = column.rpartition(".")
+    name = prefix.partition(".")[2]
+    return f"no ceiling of {name}" if kind == "peak" else f"{name} {_EXTENTS[found.row.get(column)]}"
 
 
 def _members(found: Launch) -> Iterator[tuple[str, str]]:

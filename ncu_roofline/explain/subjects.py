@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from ncu_roofline.analysis import Analysis
+from ncu_roofline.arrays import rows
 from ncu_roofline.collect import command_for
 from ncu_roofline.counters import CounterView, spellings
 from ncu_roofline.errors import UsageError
@@ -65,14 +66,14 @@ def _find(analysis: Analysis, launch: int) -> Launch:
     places = np.flatnonzero(analysis.columns["launch"] == launch)
     if not len(places):
         raise UsageError("launch", str(launch), f"there is no such launch; there are {len(analysis)}, from 0")
-    row = {name: column[places[0]] for name, column in analysis.columns.items()}
-    row = {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+    columns = {name: column[places] for name, column in analysis.columns.items()}
+    (row,) = rows(columns)
     counters = analysis.counters[row["input"]]
     position = launch - sum(item.launches for item in analysis.inputs[: row["input"]])
     metric_map = analysis.maps[row["map"]]
     values = {name: column[position : position + 1] for name, column in counters.values.items()}
     quantities = evaluate(metric_map, values, 1)
-    return Launch(row, metric_map, CounterView(values, quantities.time), quantities, counters, position)
+    return Launch(columns, row, metric_map, CounterView(values, quantities.time), quantities, counters, position)
 
 
 def _subjects(found: Launch, quantity: str | None) -> Sequence[str]:

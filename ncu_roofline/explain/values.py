@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ncu_roofline.arrays import Columns
 from ncu_roofline.checks import Finding
 from ncu_roofline.counters import CounterView
 from ncu_roofline.evaluate import Quantities
@@ -89,6 +90,7 @@ class Explanation:
 class Launch:
     """One launch, evaluated on its own, and its row of the analysis."""
 
+    columns: Columns
     row: Mapping[str, Any]
     metric_map: MetricMap
     view: CounterView

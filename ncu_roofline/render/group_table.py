@@ -16,8 +16,6 @@ from ncu_roofline.arrays import BoolArray, Columns, rows
 from ncu_roofline.render.format import UNKNOWN, percent, quantity, seconds, shape
 from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, work_unit
 
-SORT_KEYS: Final = ("time", "fraction", "headroom", "kernel", "launch")
-
 _LEGEND: Final = (
     "fraction: time at the ceiling that binds / measured time (>= where something that may bind is not known); "
     "in brackets: share of the ceiling of the same path or tier."
