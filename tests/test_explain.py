@@ -354,3 +354,9 @@ def test_whatever_was_collected_is_explained_by_formulas_that_hold(write: Write,
     remark = subject(analysis, 0, "bound").remark or ""
     assert ("incomplete" not in remark) == analysis.columns["bound.complete"][0]
     json.loads(to_json(explanation), parse_constant=pytest.fail)
+
+
+def test_mix_ceiling_of_a_launch_without_a_time_is_explained_from_the_counts(write: Write) -> None:
+    analysis = nr.analyze(write(details(*[row for row in SMALL if "|T|" not in row])))
+    mix = next(step for step in subject(analysis, 0, "fp32").steps if step.name == "ceilings.fp32.mix.value")
+    assert value_of(mix.numbers) == pytest.approx(112e9)

@@ -224,7 +224,7 @@ def _peak(found: Launch, prefix: str, alternative: Alternative) -> Expression | 
         return None
     if found.row[f"{prefix}.peak_source"] == "attributes":
         return _attributes(found)
-    kind = "rate" if math.isnan(found.number("time")) else "total"
+    kind = _known_as(found, prefix)
     amounts, peaks = [], []
     for part in alternative.parts:
         amount = weighted(found.view, kind, Alternative((part,), alternative.file, alternative.line))
@@ -237,6 +237,12 @@ def _peak(found: Launch, prefix: str, alternative: Alternative) -> Expression | 
     whole = total_of([a for a, _ in working]).in_brackets()
     shares = [divide(a.in_brackets(), p.in_brackets()) for a, p in working if p is not None]
     return divide(whole, total_of(shares).in_brackets())
+
+
+def _known_as(found: Launch, prefix: str) -> str:
+    """Whether an amount is known as a total or only as a rate."""
+    amount = "bytes" if prefix.startswith("traffic.") else "count"
+    return "rate" if math.isnan(found.number(f"{prefix}.{amount}")) else "total"
 
 
 def _attributes(found: Launch) -> Expression:
@@ -275,7 +281,7 @@ def _mix(found: Launch, path: str, alternative: Alternative) -> Iterator[tuple[S
         return
     part = alternative.parts[0]
     (weight,) = part.peak.values()
-    kind = "rate" if math.isnan(found.number("time")) else "total"
+    kind = _known_as(found, f"work.{path}")
     terms = [term for counter in part.work if (term := expression_of(found.view, kind, counter)) is not None]
     slots = total_of(terms).in_brackets()
     work, peak = f"work.{path}.{'rate' if kind == 'rate' else 'count'}", f"work.{path}.peak"
