@@ -360,3 +360,11 @@ def test_mix_ceiling_of_a_launch_without_a_time_is_explained_from_the_counts(wri
     analysis = nr.analyze(write(details(*[row for row in SMALL if "|T|" not in row])))
     mix = next(step for step in subject(analysis, 0, "fp32").steps if step.name == "ceilings.fp32.mix.value")
     assert value_of(mix.numbers) == pytest.approx(112e9)
+
+
+def test_ceiling_of_two_parts_is_their_work_over_the_sum_of_their_times(write: Write) -> None:
+    # 8192 FLOP dense at 2048 GFLOP/s and 4096 sparse at 4096 GFLOP/s: 12288 / (4 + 1 ns)
+    rows = ["T|us|1", "SMHZ|Ghz|1", *[row for row in POOL if "sparsity" in row]]
+    peak = subject(nr.analyze(write(details(*[f"0|k|{row}" for row in rows]))), 0, "tensor.fp16.acc32").steps[2]
+    assert peak.numbers == "(8192 + 4096) / (8192 / (2048 x 1000000000) + 4096 / (4096 x 1000000000))"
+    assert peak.value == pytest.approx(2.4576e12)

@@ -23,9 +23,9 @@ class Expression:
     numbers: str
     metrics: tuple[str, ...] = ()
 
-    def in_brackets(self) -> Expression:
-        """The same, fit to stand in a product or under a line."""
-        if not re.search(r" [+/] ", self.formula):
+    def in_brackets(self, *, unless: str = "x") -> Expression:
+        """The same in brackets, if it has operators other than the given ones; fit to stand in a product."""
+        if not set(re.findall(r" ([+/x]) ", self.formula)) - set(unless):
             return self
         return Expression(self.value, f"({self.formula})", f"({self.numbers})", self.metrics)
 
@@ -79,11 +79,12 @@ def _product(factors: Sequence[Expression | None], divisor: Expression | None, *
             f"{product.numbers} x {factor.numbers}",
             product.metrics + factor.metrics,
         )
-    return product if divisor is None else divide(product, divisor.in_brackets())
+    return product if divisor is None else divide(product, divisor)
 
 
 def divide(above: Expression, below: Expression) -> Expression:
     """A quotient."""
+    above, below = above.in_brackets(unless="x/"), below.in_brackets(unless="")
     return Expression(
         above.value / below.value,
         f"{above.formula} / {below.formula}",

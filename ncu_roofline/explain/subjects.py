@@ -234,9 +234,9 @@ def _peak(found: Launch, prefix: str, alternative: Alternative) -> Expression | 
     working = [(a, p) for a, p in zip(amounts, peaks, strict=True) if a.value > 0 and p is not None]
     if len(working) < 2:
         return working[0][1] if working else peaks[0]
-    whole = total_of([a for a, _ in working]).in_brackets()
-    shares = [divide(a.in_brackets(), p.in_brackets()) for a, p in working if p is not None]
-    return divide(whole, total_of(shares).in_brackets())
+    whole = total_of([a for a, _ in working])
+    shares = [divide(a, p) for a, p in working if p is not None]
+    return divide(whole, total_of(shares))
 
 
 def _known_as(found: Launch, prefix: str) -> str:
