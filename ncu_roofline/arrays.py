@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,13 @@ def objects(values: Iterable[object]) -> ObjectArray:
     column = np.empty(len(items), dtype=object)
     column[:] = items
     return column
+
+
+def mapped(function: Callable[[Any], object], column: ObjectArray) -> ObjectArray:
+    """A function of each element, called once for elements that are equal."""
+    items = column.tolist()
+    results = {item: function(item) for item in dict.fromkeys(items)}
+    return objects(map(results.__getitem__, items))
 
 
 def nothing(size: int) -> ObjectArray:

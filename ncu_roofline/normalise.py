@@ -7,7 +7,7 @@ what counters are for.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +19,7 @@ from ncu_roofline.arrays import Columns, FloatArray
 from ncu_roofline.errors import InputError, UnitError, UsageError
 from ncu_roofline.labels import Labels, Target
 from ncu_roofline.readers import RawReport
-from ncu_roofline.units import COUNT, RATIO, TIME, find_unit
+from ncu_roofline.units import BYTE, COUNT, RATIO, TIME, find_unit
 
 LOCALES: Final = ("auto", "c", "european")
 """Number formats: ``c`` groups with commas and has a decimal point, ``european`` the other way round."""
@@ -29,8 +29,25 @@ _NOT_AVAILABLE: Final = ("", "n/a", "nan", "-nan", "inf", "-inf", "no data", "no
 _EUROPEAN: Final = r"^-?0,\d+$|^-?\d{4,},\d+$|^-?\d{1,3}(\.\d{3}){2,}$|^-?\d{1,3}(\.\d{3})+,\d+$|,\d{1,2}$|,\d{4,}$"
 _C: Final = r"^-?0\.\d+$|^-?\d{4,}\.\d+$|^-?\d{1,3}(,\d{3}){2,}|,\d{3}\.\d+$|\.\d{1,2}$|\.\d{4,}$"
 _AMBIGUOUS: Final = r"^-?[1-9]\d{0,2}\.\d{3}$"
-_CELLS: Final = ("launch", "line", "section", "printed", "text", "unit", "metric", "value", "has", "rounding", "divide")
-_LEADING_NUMBER: Final = re.compile(r"^\s*(-?[\d.,]+(?:[eE][-+]?\d+)?)\s*\(.*\)\s*$", re.DOTALL)
+_DECIMALS: Final = 2
+"""Decimals that ncu prints, without zeros at the end."""
+
+_PRINTED: Final = ("section", "metric", "unit")
+_SEPARATORS: Final = {"c": (",", "."), "european": (".", ",")}
+_INSTANCES: Final = r"(?s)^(-?[\d.,]+(?:[eE][-+]?\d+)?)\s*\(.*\)$"
+_KINDS: Final = {
+    "printed_as": pl.UInt32,
+    "section": pl.String,
+    "printed": pl.String,
+    "unit": pl.String,
+    "metric": pl.String,
+    "code": pl.Int32,
+    "dimension": pl.String,
+    "divide": pl.Int64,
+    "has": pl.String,
+    "times": pl.Float64,
+    "per": pl.Float64,
+}
 
 
 @dataclass(frozen=True)
@@ -39,9 +56,9 @@ class Counters:
 
     ``values``: metric -> float64 array of shape (launches,). ``rounding``: half the printed step of each
     value in the same unit (0 where the printed number is exact). ``texts``: metric -> printed texts of
-    metrics that are not numbers (device name). ``cells``: the printed cell behind each value. Duplicates
-    that disagree by more than their rounding and values that were printed as not available or as no number
-    are kept as frames for the checks.
+    metrics that are not numbers (device name). ``cells``: the printed cell behind each value, and ``kinds``:
+    what cells of one section, name and unit stand for. Duplicates that disagree by more than their rounding
+    and values that were printed as not available or as no number are kept as frames for the checks.
     """
 
     launches: Columns
@@ -49,6 +66,7 @@ class Counters:
     rounding: Mapping[str, FloatArray]
     texts: Mapping[str, tuple[str | None, ...]]
     cells: pl.DataFrame
+    kinds: pl.DataFrame
     conflicts: pl.DataFrame
     not_available: pl.DataFrame
     not_numbers: pl.DataFrame
@@ -57,6 +75,12 @@ class Counters:
 
     def __len__(self) -> int:
         return len(self.launches["line"])
+
+    def printed(self, launch: int, metrics: Collection[str]) -> pl.DataFrame:
+        """The cells behind some metrics of a launch, with what was printed and what it stands for."""
+        return _described(self.cells.filter(pl.col("launch") == launch), self.kinds).filter(
+            pl.col("metric").is_in(list(metrics))
+        )
 
 
 def normalise(
@@ -81,62 +105,68 @@ def normalise(
         InputError: if every number of the report could be of either number format.
 
     """
-    cells = _translate(report.cells, labels, used | texts)
-    is_text = pl.col("metric").is_in(list(texts))
-    named = cells.filter(is_text)
+    cells, kinds = _by_kind(report.cells, labels, frozenset(used | texts))
+    is_text = pl.col("kind").is_in(kinds.filter(pl.col("metric").is_in(list(texts)))["kind"].implode())
+    named = _described(cells.filter(is_text), kinds)
     cells = cells.filter(~is_text)
-    chosen = _number_locale(report.path, cells["text"], locale)
-    cells = _numbers(cells, chosen)
-    missing = cells.filter(pl.col("value").is_null() & pl.col("is_missing"))
-    not_numbers = cells.filter(pl.col("value").is_null() & ~pl.col("is_missing"))
+    distinct = cells["text"].unique(maintain_order=True)
+    chosen = _number_locale(report.path, distinct, locale)
+    cells = cells.join(_numbers(distinct, chosen), on="text", how="left", maintain_order="left")
+    none = cells.filter(pl.col("value").is_null())
+    missing, not_numbers = none.filter("is_missing"), none.filter(~pl.col("is_missing"))
     # Everything that is used counts something: below zero it was not measured.
     negative = cells.filter(pl.col("value") < 0)
-    cells = _base_units(report.path, cells.filter(pl.col("value") >= 0))
-    values, conflicts = _columns(cells, "value", len(report)), cells.clear()
+    cells = _base_units(report.path, cells.filter(pl.col("value") >= 0), kinds)
+    values, conflicts = _columns(cells, "value", kinds, len(report)), cells.clear()
     if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
         # Two cells of one launch and metric fell on one place.
         cells, conflicts = _deduplicate(cells)
-        values = _columns(cells, "value", len(report))
+        values = _columns(cells, "value", kinds, len(report))
+    missing = _described(missing, kinds).select("launch", "metric")
     return Counters(
         launches=report.launches,
         values=values,
-        rounding=_columns(cells, "rounding", len(report)),
+        rounding=_columns(cells, "rounding", kinds, len(report)),
         texts={
             str(metric): _texts(part, len(report))
             for (metric,), part in named.partition_by("metric", as_dict=True).items()
         },
-        cells=cells.select(_CELLS),
-        conflicts=conflicts,
-        not_available=pl.concat([missing.select("launch", "metric"), _other_not_available(report.cells, used | texts)]),
-        not_numbers=not_numbers,
-        negative=negative,
+        cells=cells.select("launch", "line", "kind", "text", "value", "rounding"),
+        kinds=kinds,
+        conflicts=_described(conflicts, kinds),
+        not_available=pl.concat([missing, _other_not_available(report.cells, used | texts)]),
+        not_numbers=_described(not_numbers, kinds),
+        negative=_described(negative, kinds),
         locale=chosen,
     )
 
 
-def _translate(cells: pl.DataFrame, labels: Labels, used: AbstractSet[str]) -> pl.DataFrame:
-    """Cells of used metrics with the metric's own name, the expected dimension and the divisor."""
-    printed = cells.select("section", "metric").unique(maintain_order=True)
-    rows = [
-        (section, name, metric, target.dimension, target.divide)
-        for section, name in printed.iter_rows()
-        if (target := _target(labels, section, name)) is not None
-        for metric in target.metrics
-        if metric in used
-    ]
-    names = pl.DataFrame(
-        rows,
-        schema={
-            "section": pl.String,
-            "metric": pl.String,
-            "name": pl.String,
-            "dimension": pl.String,
-            "divide": pl.Int64,
-        },
-        orient="row",
-    )
-    joined = cells.join(names, on=["section", "metric"], how="inner", maintain_order="left")
-    return joined.rename({"metric": "printed", "name": "metric"})
+def _by_kind(cells: pl.DataFrame, labels: Labels, used: frozenset[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Cells of used metrics with the number of their kind, and the kinds.
+
+    A kind is what cells of one section, printed name and unit stand for: the metric and its number (``code``), the
+    dimension that the name asks for and that of the unit, and the factors to base units (null: unknown unit).
+    """
+    printed = cells.select(_PRINTED).unique(maintain_order=True).with_row_index("printed_as")
+    codes: dict[str, int] = {}
+    rows = []
+    for number, section, name, unit in printed.with_columns(pl.col(_PRINTED).cast(pl.String)).iter_rows():
+        target = _target(labels, section, name)
+        if target is not None:
+            known = find_unit(unit)
+            factors = (known.dimension, known.times, known.divided_by) if known else (None, None, None)
+            for metric in filter(used.__contains__, target.metrics):
+                code = codes.setdefault(metric, len(codes))
+                rows.append((number, section, name, unit, metric, code, target.dimension, target.divide, *factors))
+    kinds = pl.DataFrame(rows, schema=_KINDS, orient="row").with_row_index("kind")
+    keys = printed.join(kinds.select("printed_as", "kind"), on="printed_as", how="inner", maintain_order="left")
+    joined = cells.join(keys, on=_PRINTED, how="inner", maintain_order="left")
+    return joined.select("launch", "line", "kind", "text"), kinds
+
+
+def _described(cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
+    """Cells with the columns of their kind."""
+    return cells.join(kinds, on="kind", how="left", maintain_order="left")
 
 
 def _target(labels: Labels, section: str, name: str) -> Target | None:
@@ -148,10 +178,10 @@ def _target(labels: Labels, section: str, name: str) -> Target | None:
 
 
 def _number_locale(path: str, texts: pl.Series, locale: str) -> str:
-    """The number format of a file, from cells that can only be read one way."""
+    """The number format of a file, from those of its distinct texts that can only be read one way."""
     if locale not in LOCALES:
         raise UsageError("locale", locale, f"choose one of {', '.join(LOCALES)}")
-    marked = texts.filter(texts.str.contains("[.,]")).unique(maintain_order=True)
+    marked = texts.filter(texts.str.contains("[.,]"))
     european = marked.filter(marked.str.contains(_EUROPEAN))
     c = marked.filter(marked.str.contains(_C))
     against = {"c": european, "european": c, "auto": european.clear()}[locale]
@@ -179,91 +209,81 @@ def _number_locale(path: str, texts: pl.Series, locale: str) -> str:
     return "c"
 
 
-def _numbers(cells: pl.DataFrame, locale: str) -> pl.DataFrame:
-    """Add ``value`` (null when not a finite number), ``decimals`` and ``is_missing`` (printed as absent)."""
-    group, point = (",", ".") if locale == "c" else (".", ",")
-    text = pl.col("text").str.strip_chars().str.strip_prefix("(!)").str.strip_chars()
-    plain = text.str.replace_all(group, "", literal=True).str.replace(point, ".", literal=True)
-    table = cells.with_columns(plain.alias("plain")).with_columns(
-        pl.col("plain").cast(pl.Float64, strict=False).alias("value")
-    )
-    without = table.filter(~pl.col("value").is_finite().fill_null(value=False))["plain"].unique().to_list()
-    missing = [text for text in without if text.lower() in _NOT_AVAILABLE]
-    table = table.with_columns(pl.col("plain").is_in(missing).alias("is_missing"))
-    odd = table.filter(pl.col("value").is_null() & ~pl.col("is_missing"))["text"].unique().to_list()
+def _numbers(texts: pl.Series, locale: str) -> pl.DataFrame:
+    """Texts with ``value`` (null when not a finite number), ``decimals`` and ``is_missing`` (printed as absent)."""
+    group, point = _SEPARATORS[locale]
     # A value with its instances behind it, as `--print-metric-instances` prints: 12 (3; 4; 5).
-    leading = {text: match[1] for text in odd if (match := _LEADING_NUMBER.match(text))}
-    if leading:
-        return _numbers(cells.with_columns(pl.col("text").replace(leading)), locale)
+    number = pl.col("text").str.strip_chars().str.strip_prefix("(!)").str.strip_chars().str.replace(_INSTANCES, "${1}")
+    plain = number.str.replace_all(group, "", literal=True).str.replace(point, ".", literal=True)
+    table = texts.to_frame("text").with_columns(plain.alias("plain"))
+    table = table.with_columns(pl.col("plain").cast(pl.Float64, strict=False).alias("value"))
     fraction = pl.col("plain").str.len_bytes() - pl.col("plain").str.find(".", literal=True) - 1
-    return table.with_columns(
+    return table.select(
+        "text",
         pl.when(pl.col("value").is_finite()).then("value").alias("value"),
         fraction.fill_null(0).cast(pl.Int32).alias("decimals"),
+        pl.col("plain").str.to_lowercase().is_in(_NOT_AVAILABLE).alias("is_missing"),
     )
 
 
 def _other_not_available(cells: pl.DataFrame, used: AbstractSet[str]) -> pl.DataFrame:
     """Launch and name of metrics that no map uses and that ncu printed as not available: maybe misspelt."""
     few = cells.filter(pl.col("text").is_in(["n/a", "(!) n/a", "(!) nan"]))
-    other = pl.col("metric").str.contains(_METRIC_NAME) & ~pl.col("metric").is_in(list(used))
-    return few.filter(other).select("launch", "metric")
+    few = few.select("launch", pl.col("metric").cast(pl.String))
+    return few.filter(pl.col("metric").str.contains(_METRIC_NAME) & ~pl.col("metric").is_in(list(used)))
 
 
-def _base_units(path: str, cells: pl.DataFrame) -> pl.DataFrame:
-    """Convert ``value`` to base units and add ``rounding``; rows of another dimension are left out."""
-    units = {text: find_unit(text) for text in cells["unit"].unique().to_list()}
-    known = {text: unit for text, unit in units.items() if unit is not None}
-    table = cells.with_columns(
-        pl.col("unit").replace_strict({t: u.times for t, u in known.items()}, default=None).alias("times"),
-        pl.col("unit").replace_strict({t: u.divided_by for t, u in known.items()}, default=None).alias("per"),
-        pl.col("unit")
-        .replace_strict({t: u.dimension for t, u in known.items()}, default=None, return_dtype=pl.String)
-        .alias("has"),
+def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
+    """Convert ``value`` to base units and add ``rounding``; cells of another dimension are left out."""
+    present = kinds.filter(pl.col("kind").is_in(cells["kind"].unique().implode()))
+    _refuse(path, cells, present.filter(pl.col("times").is_null()), "the unit is unknown")
+    other = present.filter(pl.col("dimension") != pl.col("has"))
+    if other.height:
+        cells = cells.filter(~pl.col("kind").is_in(other["kind"].implode()))
+    _refuse_impossible(path, cells, present.join(other, on="kind", how="anti", maintain_order="left"))
+    kind, decimals = cells["kind"], cells["decimals"]
+    times, divisor = kinds["times"].gather(kind), (kinds["per"] * kinds["divide"]).gather(kind)
+    scale = times / divisor
+    steps = pl.Series(
+        [10.0 ** -max(places, _DECIMALS) for places in range(1 + int(decimals.to_numpy().max(initial=0)))]
     )
-    right = pl.col("dimension").is_null() | (pl.col("dimension") == pl.col("has"))
-    if len(known) < len(units):
-        _refuse(path, table.filter(pl.col("times").is_null()), "the unit is unknown")
-    table = table.filter(right)
-    _refuse_impossible(path, table)
-    scale = pl.col("times") / (pl.col("per") * pl.col("divide"))
-    # ncu prints two decimals and drops zeros: a whole number is exact only where nothing was scaled.
-    whole_count = (pl.col("decimals") == 0) & (scale == 1.0)
-    step = pl.lit(10.0).pow(-pl.max_horizontal(pl.col("decimals"), pl.lit(2)))
-    exact = whole_count & pl.col("has").str.contains(f"^({COUNT}|byte|{TIME})$")
-    return table.with_columns(
-        (pl.col("value") * pl.col("times") / (pl.col("per") * pl.col("divide"))).alias("value"),
-        pl.when(exact).then(0.0).otherwise(0.5 * step * scale).alias("rounding"),
+    # A whole number is exact only where nothing was scaled.
+    may_be_exact = kinds["has"].is_in([COUNT, BYTE, TIME]).gather(kind)
+    exact = may_be_exact & (decimals == 0) & (scale == 1.0)
+    half_step = 0.5 * steps.gather(decimals) * scale
+    return cells.with_columns(
+        (cells["value"] * times / divisor).alias("value"),
+        half_step.zip_with(~exact, half_step * 0.0).alias("rounding"),
+        kinds["code"].gather(kind).alias("code"),
     )
 
 
-def _refuse_impossible(path: str, cells: pl.DataFrame) -> None:
-    """Refuse a metric in a unit that it cannot have; looked at once per metric and dimension."""
+def _refuse_impossible(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> None:
+    """Refuse a metric in a unit that it cannot have."""
     name, has = pl.col("metric"), pl.col("has")
     is_time = name.str.starts_with("gpu__time_duration")
     is_share = name.str.contains(".pct", literal=True)
     is_rate = name.str.ends_with(".per_second")
     neither = (~is_time & (has == TIME)) | (~is_share & (has == RATIO))
-    kinds = cells.select("metric", "has").unique()
     for impossible, problem in (
         (is_time & (has != TIME), "a duration needs a unit of time"),
         (is_share & (has != RATIO), "a percentage is printed with %"),
         (is_rate & ~has.str.ends_with("/s"), "a rate needs a unit per second"),
         (neither, "a counter is printed with neither a time nor a percentage"),
     ):
-        bad = kinds.filter(impossible)
-        if bad.height:
-            _refuse(path, cells.join(bad, on=["metric", "has"], how="semi", maintain_order="left"), problem)
+        _refuse(path, cells, kinds.filter(impossible), problem)
 
 
-def _refuse(path: str, cells: pl.DataFrame, problem: str) -> None:
-    if cells.height:
-        row = cells.row(0, named=True)
+def _refuse(path: str, cells: pl.DataFrame, kinds: pl.DataFrame, problem: str) -> None:
+    if kinds.height:
+        first = cells.filter(pl.col("kind").is_in(kinds["kind"].implode())).head(1)
+        row = _described(first, kinds).row(0, named=True)
         raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problem)
 
 
 def _deduplicate(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The finest printed value of each launch and metric, and the cells that contradict it."""
-    key = ["launch", "metric"]
+    key = ["launch", "code"]
     ordered = cells.sort("rounding", maintain_order=True)
     finest = ordered.unique(key, keep="first", maintain_order=True)
     both = cells.join(finest.select(*key, value_used="value", rounding_used="rounding", line_used="line"), on=key)
@@ -272,15 +292,12 @@ def _deduplicate(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return finest, both.filter(apart > tolerance)
 
 
-def _columns(cells: pl.DataFrame, column: str, launches: int) -> dict[str, FloatArray]:
+def _columns(cells: pl.DataFrame, column: str, kinds: pl.DataFrame, launches: int) -> dict[str, FloatArray]:
     """Scatter cells into one array of shape (launches,) per metric."""
-    if not cells.height:
-        return {}
-    names = cells["metric"].unique(maintain_order=True)
-    codes = cells["metric"].replace_strict({name: code for code, name in enumerate(names)}, return_dtype=pl.Int32)
-    matrix = np.full((len(names), launches), np.nan)
-    matrix[codes.to_numpy(), cells["launch"].to_numpy()] = cells[column].to_numpy()
-    return dict(zip(names.to_list(), matrix, strict=True))
+    matrix = np.full((kinds["code"].n_unique(), launches), np.nan)
+    matrix[cells["code"].to_numpy(), cells["launch"].to_numpy()] = cells[column].to_numpy()
+    names = dict(kinds.select("code", "metric").iter_rows())
+    return {names[code]: matrix[code] for code in cells["code"].unique(maintain_order=True)}
 
 
 def _texts(cells: pl.DataFrame, launches: int) -> tuple[str | None, ...]:

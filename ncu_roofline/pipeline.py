@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, nothing, objects, unknown
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
 from ncu_roofline.checks import InputFacts, View, run_rules
 from ncu_roofline.conditions import from_messages
 from ncu_roofline.counters import metrics_of
@@ -147,33 +147,31 @@ def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:
 def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> Columns:
     """Who each launch is; arrays over the launches of all inputs."""
     printed = {name: np.concatenate([c.launches[name] for c in counters]) for name in counters[0].launches}
-    texts = {name: objects(text or None for text in column) for name, column in printed.items()}
     columns: Columns = {
         "launch": np.arange(len(printed["line"])),
         "input": np.repeat(np.arange(len(counters)), [len(counter) for counter in counters]),
     }
-    columns |= {name: texts[name] for name in ("ncu_id", "process", "kernel")}
-    columns |= {name: _dimensions(texts[name]) for name in ("grid", "block")}
-    columns |= {name: texts[name] for name in ("stream", "context")}
+    columns |= {name: printed[name] for name in ("ncu_id", "process", "kernel")}
+    columns |= {name: mapped(_dimensions, printed[name]) for name in ("grid", "block")}
+    columns |= {name: printed[name] for name in ("stream", "context")}
     columns["device"] = np.concatenate([_text(counter, base, "name") for counter in counters])
     columns["cc"] = np.concatenate([_compute_capability(counter, base, cc) for counter in counters])
-    columns["device_ordinal"] = objects(
-        int(text) if _ORDINAL.fullmatch(text or "") else None for text in texts["device_ordinal"]
-    )
-    columns["invocations"] = np.array([_count(text) for text in texts["invocations"]], np.int64)
-    columns["nvtx"] = _nvtx(texts["nvtx_push_pop"], texts["nvtx_start_stop"])
+    columns["device_ordinal"] = mapped(_ordinal, printed["device_ordinal"])
+    columns["invocations"] = mapped(_count, printed["invocations"]).astype(np.int64)
+    columns["nvtx"] = mapped(_nvtx, objects(zip(printed["nvtx_push_pop"], printed["nvtx_start_stop"], strict=True)))
     columns["line"] = printed["line"].astype(np.int64)
     return columns
 
 
 def _compute_capability(counters: Counters, base: MetricMap, stated: str | None) -> ObjectArray:
     """CC column, else the device attributes, else what the user says."""
+    printed = mapped(lambda text: text if text and _CC.fullmatch(text) else None, counters.launches["cc"])
     major = counters.values.get(base.attributes["cc_major"], unknown(len(counters)))
     minor = counters.values.get(base.attributes["cc_minor"], unknown(len(counters)))
-    return objects(
-        text if text is not None and _CC.fullmatch(text) else (stated if np.isnan(a + b) else f"{a:.0f}.{b:.0f}")
-        for text, a, b in zip(counters.launches["cc"], major, minor, strict=True)
-    )
+    for launch in np.flatnonzero(printed == None):  # noqa: E711 (element by element)
+        is_known = not np.isnan(major[launch] + minor[launch])
+        printed[launch] = f"{major[launch]:.0f}.{minor[launch]:.0f}" if is_known else stated
+    return printed
 
 
 def _text(counters: Counters, base: MetricMap, attribute: str) -> ObjectArray:
@@ -181,15 +179,15 @@ def _text(counters: Counters, base: MetricMap, attribute: str) -> ObjectArray:
     return objects(texts) if texts else nothing(len(counters))
 
 
-def _dimensions(texts: ObjectArray) -> ObjectArray:
+def _dimensions(text: str | None) -> tuple[int, ...] | None:
     """``(128, 1, 1)`` as a tuple; None where it was not printed or is the (0, 0, 0) of a failed launch."""
-    known: dict[str | None, tuple[int, ...] | None] = {None: None}
-    for text in texts:
-        if text not in known:
-            match = _DIMENSIONS.fullmatch(text)
-            value = tuple(map(int, match.groups())) if match else None
-            known[text] = value if value and all(value) else None
-    return objects(known[text] for text in texts)
+    match = _DIMENSIONS.fullmatch(text or "")
+    value = tuple(map(int, match.groups())) if match else ()
+    return value if value and all(value) else None
+
+
+def _ordinal(text: str | None) -> int | None:
+    return int(text) if text and _ORDINAL.fullmatch(text) else None
 
 
 def _count(text: str | None) -> int:
@@ -198,14 +196,10 @@ def _count(text: str | None) -> int:
     return int(digits) if digits else 1
 
 
-def _nvtx(*columns: ObjectArray) -> ObjectArray:
-    """NVTX ranges around each launch as (domain, range) pairs, default domain first; None where there are none."""
-    known: dict[tuple[str | None, ...], tuple[tuple[str, str], ...] | None] = {}
-    for texts in zip(*columns, strict=True):
-        if texts not in known:
-            ranges = [_nvtx_range(entry) for text in texts for entry in _NVTX_ENTRY.findall(text or "")]
-            known[texts] = tuple(sorted(ranges, key=lambda pair: pair[0] != DEFAULT_DOMAIN)) or None
-    return objects(known[texts] for texts in zip(*columns, strict=True))
+def _nvtx(texts: tuple[str | None, ...]) -> tuple[tuple[str, str], ...] | None:
+    """NVTX ranges around a launch as (domain, range) pairs, default domain first; None where there are none."""
+    ranges = [_nvtx_range(entry) for text in texts for entry in _NVTX_ENTRY.findall(text or "")]
+    return tuple(sorted(ranges, key=lambda pair: pair[0] != DEFAULT_DOMAIN)) or None
 
 
 def _nvtx_range(entry: str) -> tuple[str, str]:

@@ -316,6 +316,7 @@ def test_folder_without_a_report_is_refused_with_the_first_reason(write: Write, 
 
 def test_progress_ends_with_all_bytes_of_the_input(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ncu_roofline.readers.lines.BLOCK_BYTES", 500)
+    monkeypatch.setattr("ncu_roofline.readers.lines.SCAN_BYTES", 512)
     path = write(details(*[f"{number}|k|T|ns|1,000" for number in range(20)]))
     calls: list[tuple[str, int, int]] = []
     nr.analyze(path, progress=lambda *call: calls.append(call))

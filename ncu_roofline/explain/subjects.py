@@ -197,12 +197,13 @@ def _lacking(found: Launch, alternative: Alternative) -> str:
     return f"not collected: {', '.join(gone)}" + (f" ({printed})" if printed else "")
 
 
-def _unusable(found: Launch, metrics: Iterable[str]) -> str:
+def _unusable(found: Launch, metrics: Sequence[str]) -> str:
     """What is printed for some metrics and is no measured value: negative, no number, a duration of zero."""
     counters = found.counters
     texts = []
-    for frame in (counters.negative, counters.not_numbers, counters.cells.filter(pl.col("value") == 0)):
-        mine = frame.filter((pl.col("launch") == found.position) & pl.col("metric").is_in(list(metrics)))
+    zero = counters.printed(found.position, metrics).filter(pl.col("value") == 0)
+    for frame in (counters.negative, counters.not_numbers, zero):
+        mine = frame.filter((pl.col("launch") == found.position) & pl.col("metric").is_in(metrics))
         texts += [
             f"{row['metric']} is {row['text']!r} {row['unit']} on line {row['line']}, which is not a measured value"
             for row in mine.iter_rows(named=True)
@@ -312,7 +313,7 @@ def _intensity(found: Launch, prefix: str) -> Iterator[Step]:
 def _cells(found: Launch, metrics: Iterable[str]) -> tuple[Cell, ...]:
     """The printed cells behind some metrics, in their order."""
     names = list(dict.fromkeys(metrics))
-    mine = found.counters.cells.filter((pl.col("launch") == found.position) & pl.col("metric").is_in(names))
+    mine = found.counters.printed(found.position, names)
     by_metric = {row["metric"]: row for row in mine.iter_rows(named=True)}
     return tuple(
         Cell(

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.readers.lines import Header
@@ -36,15 +34,10 @@ def columns(header: Header, *, value: str = _VALUE) -> dict[str, int]:
     return {name: position for name, position in found.items() if position is not None}
 
 
-def cells(
-    frame: pl.DataFrame,
-    launches: npt.NDArray[np.int32],
-    lines: npt.NDArray[np.int64],
-    names: AbstractSet[str] | None,
-) -> tuple[pl.DataFrame, int]:
+def cells(frame: pl.DataFrame, launches: pl.Series, names: AbstractSet[str] | None) -> tuple[pl.DataFrame, int]:
     """Cells of the wanted metrics (schema ``CELL_SCHEMA``) and the number of rule rows."""
     blank = [pl.lit("").alias(name) for name in _COLUMNS if name not in frame.columns]
-    table = frame.with_columns(pl.Series("launch", launches), pl.Series("line", lines, dtype=pl.Int64), *blank)
+    table = frame.with_columns(launches.alias("launch"), *blank)
     is_metric = pl.col("metric") != ""
     rules = table.height - int(table.select(is_metric.sum()).item())
     # Metrics that are not wanted are kept where they were printed as not available: the name may be misspelt.

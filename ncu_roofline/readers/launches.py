@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,10 +10,9 @@ import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.arrays import Columns, objects
-from ncu_roofline.readers.lines import Block, Header
+from ncu_roofline.readers.lines import Header
 from ncu_roofline.readers.report import IDENTITY_COLUMNS
-
-Parse = Callable[[Header, Block, dict[str, int]], pl.DataFrame | None]
+from ncu_roofline.readers.rows import IDS, Rows, parse
 
 _NAMES: Final = {
     "ncu_id": "ID",
@@ -31,8 +29,7 @@ _NAMES: Final = {
 # The names of the NVTX columns list the fields of their cells; these parts of them do not change.
 _NVTX_PARTS: Final = {"nvtx_push_pop": "Push/Pop_Range", "nvtx_start_stop": "Start/Stop_Range"}
 
-_ID: Final = ("process", "ncu_id")
-_KEY: Final = ("process", "ncu_id", "kernel", "block", "grid", "device_ordinal", "invocations")
+_KEY: Final = ("run", *IDS, "kernel", "block", "grid", "device_ordinal", "invocations")
 
 
 def identity_columns(header: Header) -> dict[str, int]:
@@ -51,52 +48,50 @@ class Launches:
     restart when several outputs are put into one file, so an id alone is not a key.
     """
 
-    parse: Parse
     wide: bool
-    numbers: dict[tuple[object, ...], int] = field(default_factory=dict)
     identities: list[pl.DataFrame] = field(default_factory=list)
+    """Of each row on a raw page, else of each sequence of rows that belong together."""
+    count: int = 0
 
-    def columns(self) -> Columns:
-        """Identity of every launch as columns."""
+    def sequence(self, header: Header, run: int, rows: Rows) -> pl.Series:
+        """Position of the identity of every row; identities are read from the first of rows that belong together."""
+        frame = rows.frame
+        begins = pl.repeat(True, frame.height, eager=True)
+        if not self.wide:
+            is_summary = "ncu_id" not in frame.columns
+            together = [name for name in (identity_columns(header) if is_summary else IDS) if name in frame.columns]
+            changed = pl.any_horizontal(pl.col(together).ne_missing(pl.col(together).shift(1)))
+            begins = frame.select(changed | (pl.int_range(pl.len()) == 0)).to_series()
+        identities = self._identities(header, rows, begins.arg_true().to_numpy())
+        self.identities.append(identities.with_columns(pl.lit(run).alias("run")))
+        positions = begins.cum_sum().cast(pl.Int32) + (self.count - 1)
+        self.count += identities.height
+        return positions
+
+    def launches(self) -> tuple[Columns, pl.Series]:
+        """Identity of every launch as columns (None: not printed), and the launch of every sequence."""
         table = pl.concat(self.identities)
-        return {name: objects(table[name].to_list()) for name in IDENTITY_COLUMNS}
+        numbers = pl.int_range(table.height, dtype=pl.Int32, eager=True)
+        if not self.wide:
+            launches = table.select(_KEY).unique(maintain_order=True).with_row_index("launch")
+            numbers = table.join(launches, on=_KEY, how="left", nulls_equal=True, maintain_order="left")["launch"]
+            numbers = numbers.cast(pl.Int32)
+            table = table.filter(numbers.is_first_distinct())
+        texts = table.select(pl.col(IDENTITY_COLUMNS).exclude("line").replace("", None), "line")
+        return {name: objects(texts[name].to_list()) for name in IDENTITY_COLUMNS}, numbers
 
-    def number(self, header: Header, run: int, block: Block, frame: pl.DataFrame) -> npt.NDArray[np.int32]:
-        """Launch position of every record; identities are read from the first of records that belong together."""
-        is_summary = "ncu_id" not in frame.columns
-        together = [name for name in (identity_columns(header) if is_summary else _ID) if name in frame.columns]
-        changed = frame.select(pl.any_horizontal(pl.col(together).ne_missing(pl.col(together).shift(1))).alias("new"))
-        one_per_row = self.wide
-        begins = np.arange(frame.height) if one_per_row else np.union1d([0], changed["new"].arg_true().to_numpy())
-        identities = self._identities(header, block, frame, begins.astype(np.intp))
-        if one_per_row:
-            first = len(self.numbers)
-            self.numbers |= {(number,): number for number in range(first, first + frame.height)}
-            self.identities.append(identities)
-            return np.arange(first, first + frame.height, dtype=np.int32)
-        numbers = np.empty(len(begins), np.int32)
-        new: list[int] = []
-        for position, values in enumerate(identities.select(_KEY).rows()):
-            count = len(self.numbers)
-            numbers[position] = self.numbers.setdefault((run, *values), count)
-            if len(self.numbers) > count:
-                new.append(position)
-        self.identities.append(identities[new])
-        return np.repeat(numbers, np.diff(np.append(begins, frame.height)))
-
-    def _identities(
-        self, header: Header, block: Block, frame: pl.DataFrame, records: npt.NDArray[np.intp]
-    ) -> pl.DataFrame:
-        """Identity of the launches that begin at some records; columns ``IDENTITY_COLUMNS``.
+    def _identities(self, header: Header, rows: Rows, positions: npt.NDArray[np.intp]) -> pl.DataFrame:
+        """Identity of the launches that begin at some rows; columns ``IDENTITY_COLUMNS``.
 
         On the details page their records alone are parsed for it: the other rows of a launch only repeat it.
         """
         present = identity_columns(header)
-        if set(present) <= set(frame.columns):
-            found = frame.select(list(present))[records].cast(pl.String)
+        lines = rows.frame["line"].gather(positions.tolist())
+        if set(present) <= set(rows.frame.columns):
+            found = rows.frame.select(pl.col(list(present)).gather(positions.tolist()).cast(pl.String))
         else:
-            parsed = self.parse(header, block.keep(records), present)
+            parsed = parse(header, rows.records(positions), present)
             assert parsed is not None, "records that were rows are rows"
             found = parsed
         absent = [pl.lit(None, dtype=pl.String).alias(name) for name in (*_NAMES, *_NVTX_PARTS) if name not in present]
-        return found.with_columns(*absent, pl.Series("line", block.lines[records])).select(IDENTITY_COLUMNS)
+        return found.with_columns(*absent, lines.alias("line")).select(IDENTITY_COLUMNS)

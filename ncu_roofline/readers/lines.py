@@ -11,7 +11,7 @@ import csv
 import io
 import mmap
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,9 +30,10 @@ REPLAY: Final = "==PROF== Creating report from application replay"
 """How ncu says that time and counters come from different runs of the application."""
 
 _MESSAGES: Final = (b"==ERROR==", b"==WARNING==", REPLAY.encode())
-_SCAN_BYTES: Final = 1 << 20
+SCAN_BYTES: Final = 1 << 20
 _LINES_KEPT: Final = 20
 _QUOTE: Final = 0x22
+_NEWLINE: Final = 0x0A
 _CELL: Final = rb'(?:"(?:[^"]|"")*"|[^",\r\n]*)'
 _WHOLE_RECORD: Final = re.compile(_CELL + rb"(?:," + _CELL + rb")*\r?\n?")
 _GLUED_ROW: Final = re.compile(rb'"\d+","\d+","')
@@ -65,13 +66,22 @@ class Block:
     starts: Offsets
     lines: Offsets
 
+    @classmethod
+    def of(cls, prefix: bytes, records: Sequence[bytes], lines: Offsets) -> Block:
+        """A block of a line of column names and some records."""
+        starts = len(prefix) + np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
+        return cls(b"".join([prefix, *records]), starts, lines)
+
+    @property
+    def prefix(self) -> bytes:
+        """The line of column names."""
+        return self.data[: self.starts[0]] if len(self.starts) else self.data
+
     def keep(self, positions: npt.NDArray[np.intp]) -> Block:
         """The block with only the records at some positions."""
         ends = np.append(self.starts[1:], len(self.data))
-        head = self.data[: self.starts[0]] if len(self.starts) else self.data
         records = [self.data[self.starts[position] : ends[position]] for position in positions]
-        starts = len(head) + np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
-        return Block(b"".join([head, *records]), starts, self.lines[positions])
+        return Block.of(self.prefix, records, self.lines[positions])
 
     def record(self, position: int) -> bytes:
         """One record as bytes."""
@@ -81,9 +91,7 @@ class Block:
     def as_utf8(self) -> Block:
         """The block with bytes that are no UTF-8 (an output in another encoding) replaced."""
         records = [record.decode("utf-8", "replace").encode() for record in self.records()]
-        head = self.data[: self.starts[0]]
-        starts = len(head) + np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
-        return Block(b"".join([head, *records]), starts, self.lines)
+        return Block.of(self.prefix, records, self.lines)
 
     def records(self) -> Iterator[bytes]:
         """Every record as bytes."""
@@ -136,6 +144,41 @@ def find_header(text: Text, start: int, line: int, log: LineLog) -> Header | Non
     return None
 
 
+def line_starts(text: Text, begin: int, at: Callable[[int], None] | None = None) -> Offsets:
+    """Offset of every line behind an offset; ``at`` is told how far the search is.
+
+    Lines are longer than the words of 8 bytes, so words with a newline are found first: it saves half of the time.
+    """
+    content = np.frombuffer(text, np.uint8)
+    is_newline = np.empty(SCAN_BYTES, np.bool_)
+    words = is_newline.view(np.uint64)
+    found = [np.full(1, begin, np.int64)]
+    for start in range(begin, len(content), SCAN_BYTES):
+        part = content[start : start + SCAN_BYTES]
+        np.equal(part, _NEWLINE, out=is_newline[: len(part)])
+        is_newline[len(part) :] = False
+        word = np.flatnonzero(words.astype(np.bool_))
+        within = np.flatnonzero(words[word].view(np.bool_))
+        found.append(word[within >> 3] * 8 + (within & 7) + (start + 1))
+        forget(text, start, start + len(part))
+        if at is not None:
+            at(start + len(part))
+    starts = np.concatenate(found)
+    return starts[starts < len(content)]
+
+
+def records_at(text: Text, begins: Offsets, ends: Offsets) -> list[bytes]:
+    """Records between ascending offsets."""
+    found = []
+    forgotten = 0
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        found.append(text[begin:end])
+        if end - forgotten > BLOCK_BYTES:
+            forget(text, forgotten, end)
+            forgotten = end
+    return found
+
+
 def line_at(text: Text, start: int) -> tuple[bytes, int]:
     """The line that begins at an offset, and the offset behind it."""
     end = _line_end(text, start)
@@ -153,7 +196,7 @@ def blocks(
         end = _block_end(text, start, quoted=header.quoted)
         with memoryview(text) as view, view[start:end] as part:
             data = b"".join((header.prefix, part))
-        offsets = _line_starts(data, len(header.prefix))
+        offsets = line_starts(data, len(header.prefix))
         block, next_header = _clean(data, offsets, line, log, quoted=header.quoted)
         if len(block.starts):
             yield block
@@ -163,7 +206,7 @@ def blocks(
                 log.add("header", found.line)
                 yield found
             return
-        _forget(text, start, end)
+        forget(text, start, end)
         at(end)
         line += len(offsets)
         start = end
@@ -263,16 +306,6 @@ def _header_word(text: Text, begin: int) -> int:
     return metric if metric >= 0 else kernel
 
 
-def _line_starts(data: bytes, begin: int) -> Offsets:
-    """Offset of every line behind an offset; scanned in pieces that fit the cache."""
-    array = np.frombuffer(data, np.uint8)
-    found = [
-        np.flatnonzero(array[at : at + _SCAN_BYTES] == 0x0A) + (at + 1) for at in range(begin, len(data), _SCAN_BYTES)
-    ]
-    starts = np.concatenate([np.full(1, begin, np.int64), *found])
-    return starts[starts < len(data)]
-
-
 def _starts_record(data: bytes, offsets: Offsets, *, quoted: bool) -> npt.NDArray[np.bool_]:
     """Whether each line starts with a numeric id, quoted as the header is."""
     array = np.frombuffer(data, np.uint8)
@@ -293,7 +326,7 @@ def _line_offset(text: Text, start: int, lines: int) -> int:
     return start
 
 
-def _forget(text: Text, start: int, end: int) -> None:
+def forget(text: Text, start: int, end: int) -> None:
     """Let the system take back the memory of what was read of a mapped file."""
     if isinstance(text, mmap.mmap) and hasattr(text, "madvise"):
         first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.readers.lines import Header, split_record
 from ncu_roofline.readers.report import CELL_SCHEMA
+from ncu_roofline.readers.rows import LAST
 
 FORM: Final = "csv-raw"
 
@@ -38,27 +37,23 @@ def columns(header: Header, names: AbstractSet[str] | None) -> dict[str, int]:
         for position, name in enumerate(header.columns)
         if "__" in name and (names is None or name in names)
     }
-    return wanted | {"last": len(header.columns) - 1}
+    return wanted | {LAST: len(header.columns) - 1}
 
 
-def cells(
-    frame: pl.DataFrame,
-    launches: npt.NDArray[np.int32],
-    lines: npt.NDArray[np.int64],
-    unit_of: Mapping[str, str],
-) -> pl.DataFrame:
+def cells(frame: pl.DataFrame, launches: pl.Series, unit_of: Mapping[str, str]) -> pl.DataFrame:
     """Cells of the metric columns (schema ``CELL_SCHEMA``); the section of a raw page is empty."""
     metrics = [name for name in frame.columns if name.startswith(_PREFIX)]
     if not metrics:
         return pl.DataFrame(schema=CELL_SCHEMA)
-    table = frame.select(metrics).with_columns(pl.Series("launch", launches), pl.Series("line", lines, dtype=pl.Int64))
-    long = table.unpivot(on=metrics, index=["launch", "line"], variable_name="metric", value_name="text")
-    unit = {name: unit_of.get(name.removeprefix(_PREFIX), "") for name in metrics}
-    return long.select(
-        "launch",
-        pl.lit("").alias("section"),
-        pl.col("metric").str.strip_prefix(_PREFIX),
-        pl.col("metric").replace_strict(unit, return_dtype=pl.String).alias("unit"),
-        pl.col("text").fill_null(""),
-        "line",
+    table = frame.with_columns(launches.alias("launch"))
+    return pl.concat(
+        table.select(
+            "launch",
+            pl.lit("").alias("section"),
+            pl.lit(name.removeprefix(_PREFIX)).alias("metric"),
+            pl.lit(unit_of.get(name.removeprefix(_PREFIX), "")).alias("unit"),
+            pl.col(name).fill_null("").alias("text"),
+            "line",
+        ).cast(CELL_SCHEMA)
+        for name in metrics
     )

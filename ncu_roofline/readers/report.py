@@ -13,14 +13,16 @@ from ncu_roofline.arrays import Columns
 Progress = Callable[[str, int, int], None]
 """Is told the path of an input, the bytes of it that were read, and how many there are."""
 
-CELL_SCHEMA: Final = {
-    "launch": pl.Int32,
-    "section": pl.String,
-    "metric": pl.String,
-    "unit": pl.String,
-    "text": pl.String,
-    "line": pl.Int64,
-}
+CELL_SCHEMA: Final = pl.Schema(
+    {
+        "launch": pl.Int32(),
+        "section": pl.Categorical(),
+        "metric": pl.Categorical(),
+        "unit": pl.Categorical(),
+        "text": pl.String(),
+        "line": pl.Int64(),
+    }
+)
 """One row per printed value: launch position, section (empty on the raw page), metric name or label, unit,
 value as printed, 1-based line of the row."""
 

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
-import numpy as np
 import polars as pl
 
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers import details, raw, summary
 from ncu_roofline.readers.launches import Launches, identity_columns
-from ncu_roofline.readers.lines import (
-    Block,
-    Header,
-    LineLog,
-    Text,
-    blocks,
-    find_header,
-    is_record,
-    is_whole_record,
-    line_at,
-    split_record,
-)
+from ncu_roofline.readers.lines import Header, LineLog, Text, find_header, is_record, line_at
 from ncu_roofline.readers.report import CELL_SCHEMA, Progress, RawReport
+from ncu_roofline.readers.rows import IDS, Table, rows_of_blocks, rows_of_input
 from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
 
 _MESSAGES_BYTES = 1 << 20
@@ -54,7 +43,7 @@ def read_tables(
     header = find_header(text, 0, 1, log)
     if header is None:
         raise explain_no_table(path, text[:_MESSAGES_BYTES])
-    launches = Launches(_parse, wide=_form(path, header) == raw.FORM)
+    launches = Launches(wide=_form(path, header) == raw.FORM)
     cells: list[pl.DataFrame] = []
     rule_rows = 0
     first, run = header, 0
@@ -68,28 +57,31 @@ def read_tables(
                 header.line,
             )
         units, start, line = _units_row(path, form, text, header, log)
+        table = Table(path, text, header, start, line, _wanted_columns(form, header, names))
         next_header: Header | None = None
-        for item in blocks(text, header, start, line, log, at=at):
-            if isinstance(item, Header):
-                next_header = item
+        whole = rows_of_input(table, at) if run == 0 else None
+        for part in rows_of_blocks(table, log, at) if whole is None else [whole]:
+            if isinstance(part, Header):
+                next_header = part
                 break
-            for block, frame in _parsed(path, form, header, item, names, log):
-                numbers = launches.number(header, run, block, frame)
-                if form == raw.FORM:
-                    cells.append(raw.cells(frame, numbers, block.lines, units))
-                else:
-                    part, rules = details.cells(frame, numbers, block.lines, names)
-                    cells.append(part)
-                    rule_rows += rules
+            sequence = launches.sequence(header, run, part)
+            if form == raw.FORM:
+                cells.append(raw.cells(part.frame, sequence, units))
+            else:
+                found, rules = details.cells(part.frame, sequence, names)
+                cells.append(found)
+                rule_rows += rules
         header, run = next_header, run + 1
     if not launches.identities:
         raise explain_no_launches(path, first.line, text[:_MESSAGES_BYTES])
+    identities, launch_of = launches.launches()
+    table_of_cells = pl.concat(cells) if cells else pl.DataFrame(schema=CELL_SCHEMA)
     return RawReport(
         path=path,
         digest=digest,
         form=_form(path, first),
-        launches=launches.columns(),
-        cells=pl.concat(cells) if cells else pl.DataFrame(schema=CELL_SCHEMA),
+        launches=identities,
+        cells=table_of_cells.with_columns(launch_of.gather(table_of_cells["launch"]).alias("launch")),
         skipped=log.result(),
         rule_rows=rule_rows,
     )
@@ -124,63 +116,13 @@ def _units_row(path: str, form: str, text: Text, header: Header, log: LineLog) -
     )
 
 
-def _parsed(
-    path: str, form: str, header: Header, block: Block, names: AbstractSet[str] | None, log: LineLog
-) -> Iterator[tuple[Block, pl.DataFrame]]:
-    """The needed columns of a block, rows that are damaged left out and logged; nothing if none is whole."""
+def _wanted_columns(form: str, header: Header, names: AbstractSet[str] | None) -> dict[str, int]:
+    """Positions of the columns that are parsed in every row."""
+    identity = identity_columns(header)
     if form == raw.FORM:
-        columns = identity_columns(header) | raw.columns(header, names)
+        columns = identity | raw.columns(header, names)
     elif form == summary.FORM:
         columns = summary.columns(header)
     else:
-        keys = [name for name in ("ncu_id", "process") if name in identity_columns(header)]
-        columns = {name: identity_columns(header)[name] for name in keys} | details.columns(header)
-    frame = _parse(header, block, columns)
-    if frame is None:
-        block = _whole_records(block.as_utf8(), log)
-        frame = _parse(header, block, columns)
-    if frame is None:
-        raise InputError(path, "these lines cannot be split into rows", "Export the report again.", int(block.lines[0]))
-    if not frame.height:
-        return
-    keys = [name for name in ("ncu_id", "process") if name in frame.columns]
-    frame = frame.with_columns(pl.col(keys).cast(pl.Int64, strict=False))
-    id_is_number = frame[keys[0]].is_not_null() if keys else pl.Series([True]).new_from_index(0, frame.height)
-    last = "last" if "last" in frame.columns else "text"
-    empty = frame[last].is_null()
-    if not header.quoted and empty.any():
-        # Without quotes an empty cell at the end of a row looks like a row that was cut: count the cells.
-        width = columns[last] + 1
-        cut = [len(split_record(block.record(position)) or ()) < width for position in empty.arg_true()]
-        empty = pl.Series(np.isin(np.arange(frame.height), empty.arg_true().to_numpy()[cut]))
-    whole = id_is_number & frame["overflow"].is_null() & ~empty
-    if not whole.all():
-        for position in (~whole).arg_true():
-            log.add("damaged" if id_is_number[position] else "foreign", int(block.lines[position]))
-        block, frame = block.keep(whole.arg_true().to_numpy()), frame.filter(whole)
-    if frame.height:
-        yield block, frame
-
-
-def _parse(header: Header, block: Block, columns: dict[str, int]) -> pl.DataFrame | None:
-    """Columns by name as text; None when the parser sees other rows than the block has records."""
-    if not len(block.starts):
-        return pl.DataFrame(schema=dict.fromkeys([*columns, "overflow"], pl.String))
-    # Two names may stand for one column: the last metric of a raw page also tells whether a row is whole.
-    wanted = columns | {"overflow": len(header.columns)}
-    positions = [f"c{position}" for position in dict.fromkeys(wanted.values())]
-    try:
-        frame = pl.read_csv(block.data, columns=positions, infer_schema=False)
-    except (pl.exceptions.ComputeError, pl.exceptions.NoDataError):
-        return None
-    if frame.height != len(block.starts):
-        return None
-    return frame.select(pl.col(f"c{position}").alias(name) for name, position in wanted.items())
-
-
-def _whole_records(block: Block, log: LineLog) -> Block:
-    """The records whose quoting is right, looked at one by one; the others are logged as damaged."""
-    whole = np.array([is_whole_record(record) for record in block.records()])
-    for position in np.flatnonzero(~whole):
-        log.add("damaged", int(block.lines[position]))
-    return block.keep(np.flatnonzero(whole))
+        columns = {name: identity[name] for name in IDS if name in identity} | details.columns(header)
+    return columns

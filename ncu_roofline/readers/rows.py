@@ -1,0 +1,186 @@
+"""The rows of a table: its records parsed into the needed columns, rows that are not whole left out and logged."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ncu_roofline.errors import InputError
+from ncu_roofline.readers.lines import (
+    Block,
+    Header,
+    LineLog,
+    Text,
+    blocks,
+    is_record,
+    is_whole_record,
+    line_starts,
+    records_at,
+    split_record,
+)
+from ncu_roofline.readers.report import CELL_SCHEMA
+
+IDS: Final = ("ncu_id", "process")
+"""Identity columns that are numbers; every record has one of them, save those of a summary."""
+
+WHOLE_BYTES: Final = 512 << 20
+"""Largest input that is parsed at once: its columns take a third of its size in memory, besides the file itself."""
+
+_TYPES: Final = dict.fromkeys(IDS, pl.Int64()) | {name: CELL_SCHEMA[name] for name in ("section", "metric", "unit")}
+"""Columns that are not text: ids, and names that repeat from row to row."""
+
+LAST: Final = "last"
+"""A column that is filled in every whole row, where it is not the column of the values."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where the records of a table begin (offset and line), and the positions of the columns to parse."""
+
+    path: str
+    text: Text
+    header: Header
+    start: int
+    line: int
+    columns: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as the parsed columns and the 1-based ``line`` of each, and the records that some of them were."""
+
+    frame: pl.DataFrame
+    records: Callable[[npt.NDArray[np.intp]], Block]
+
+
+def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
+    """All rows parsed at once; None unless each line to the end of the input is a whole record.
+
+    It takes half the time of parsing blocks, which have to be cut and copied.
+    """
+    text, header = table.text, table.header
+    if not 0 < len(text) - table.start <= WHOLE_BYTES:
+        return None
+    last_line = text[max(text.rfind(b"\n", table.start, len(text) - 1) + 1, table.start) :]
+    if not is_record(last_line[:2], quoted=header.quoted) or last_line.count(b'"') % 2:
+        return None
+    parsed = pl.scan_csv(
+        table.path if isinstance(text, mmap.mmap) else text,
+        has_header=False,
+        skip_lines=table.line - 1,
+        schema={f"c{position}": pl.String() for position in range(len(header.columns) + 1)}
+        | {f"c{table.columns[name]}": kind for name, kind in _TYPES.items() if name in table.columns},
+        missing_columns="insert",
+        glob=False,
+    ).select(_select(header, table.columns))
+    with ThreadPoolExecutor(1) as other:
+        counting = other.submit(line_starts, text, table.start, at)
+        try:
+            frame = parsed.collect()
+        except pl.exceptions.PolarsError:
+            return None
+        starts = counting.result()
+    if frame.height != len(starts) or not (_is_row(frame) & _is_full(frame) & frame["overflow"].is_null()).all():
+        return None
+
+    def records(positions: npt.NDArray[np.intp]) -> Block:
+        found = records_at(text, starts[positions], np.append(starts[1:], len(text))[positions])
+        return Block.of(header.prefix, found, table.line + positions)
+
+    return Rows(frame.with_row_index("line", table.line).with_columns(pl.col("line").cast(pl.Int64)), records)
+
+
+def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Iterator[Rows | Header]:
+    """The rows block by block; the header of the next table comes last.
+
+    Raises:
+        InputError: if lines cannot be split into rows.
+
+    """
+    for block in blocks(table.text, table.header, table.start, table.line, log, at=at):
+        if isinstance(block, Header):
+            yield block
+            return
+        frame = parse(table.header, block, table.columns)
+        if frame is None:
+            block = _whole_records(block.as_utf8(), log)
+            frame = parse(table.header, block, table.columns)
+        if frame is None:
+            problem = "these lines cannot be split into rows"
+            raise InputError(table.path, problem, "Export the report again.", int(block.lines[0]))
+        types = {name: kind for name, kind in _TYPES.items() if name in frame.columns}
+        frame = frame.cast(pl.Schema(types), strict=False)
+        whole = _is_row(frame) & (_is_full(frame) | _is_uncut(table, block, frame)) & frame["overflow"].is_null()
+        if not whole.all():
+            is_row = _is_row(frame)
+            for position in (~whole).arg_true():
+                log.add("damaged" if is_row[position] else "foreign", int(block.lines[position]))
+            block, frame = block.keep(whole.arg_true().to_numpy()), frame.filter(whole)
+        if frame.height:
+            yield Rows(frame.with_columns(pl.Series("line", block.lines, pl.Int64)), block.keep)
+
+
+def parse(header: Header, block: Block, columns: Mapping[str, int]) -> pl.DataFrame | None:
+    """Columns by name as text, with ``overflow`` where a row is too long.
+
+    None when the parser sees other rows than the block has records.
+    """
+    if not len(block.starts):
+        return pl.DataFrame(schema=dict.fromkeys([*columns, "overflow"], pl.String))
+    positions = [f"c{position}" for position in dict.fromkeys([*columns.values(), len(header.columns)])]
+    try:
+        frame = pl.read_csv(block.data, columns=positions, infer_schema=False)
+    except (pl.exceptions.ComputeError, pl.exceptions.NoDataError):
+        return None
+    if frame.height != len(block.starts):
+        return None
+    return frame.select(_select(header, columns))
+
+
+def _select(header: Header, columns: Mapping[str, int]) -> list[pl.Expr]:
+    """The wanted columns under their names, and the one behind the last.
+
+    Two names may stand for one column: the last metric of a raw page also tells whether a row is whole.
+    """
+    wanted = {**columns, "overflow": len(header.columns)}
+    return [pl.col(f"c{position}").alias(name) for name, position in wanted.items()]
+
+
+def _is_row(frame: pl.DataFrame) -> pl.Series:
+    """Whether each record begins with a number as its id."""
+    first = next((name for name in IDS if name in frame.columns), None)
+    return frame[first].is_not_null() if first else pl.repeat(True, frame.height, eager=True)
+
+
+def _is_full(frame: pl.DataFrame) -> pl.Series:
+    """Whether each row has a last cell."""
+    return frame[_last(frame)].is_not_null()
+
+
+def _is_uncut(table: Table, block: Block, frame: pl.DataFrame) -> pl.Series:
+    """Whether each row without quotes has all cells: an empty one at its end looks like a row that was cut."""
+    uncut = np.zeros(frame.height, np.bool_)
+    if not table.header.quoted:
+        last = _last(frame)
+        for position in frame[last].is_null().arg_true():
+            uncut[position] = len(split_record(block.record(position)) or ()) > table.columns[last]
+    return pl.Series(uncut)
+
+
+def _last(frame: pl.DataFrame) -> str:
+    return LAST if LAST in frame.columns else "text"
+
+
+def _whole_records(block: Block, log: LineLog) -> Block:
+    """The records whose quoting is right, looked at one by one; the others are logged as damaged."""
+    whole = np.array([is_whole_record(record) for record in block.records()])
+    for position in np.flatnonzero(~whole):
+        log.add("damaged", int(block.lines[position]))
+    return block.keep(np.flatnonzero(whole))
