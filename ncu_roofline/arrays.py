@@ -18,14 +18,11 @@ Columns = dict[str, npt.NDArray[Any]]
 def objects(values: Iterable[object]) -> ObjectArray:
     """A column of Python objects (texts, tuples), None where not known."""
     items = list(values)
-    column = np.empty(len(items), dtype=object)
-    column[:] = items
-    return column
+    return np.fromiter(items, object, len(items))
 
 
-def mapped(function: Callable[[Any], object], column: ObjectArray) -> ObjectArray:
+def mapped(function: Callable[[Any], object], items: Sequence[object]) -> ObjectArray:
     """A function of each element, called once for elements that are equal."""
-    items = column.tolist()
     results = {item: function(item) for item in dict.fromkeys(items)}
     return objects(map(results.__getitem__, items))
 
@@ -60,18 +57,23 @@ def first_known(candidates: Iterable[FloatArray]) -> tuple[FloatArray, npt.NDArr
     while open_places.any() and (candidate := next(remaining, None)) is not None:
         number += 1
         fill = open_places & ~np.isnan(candidate)
-        value[fill] = candidate[fill]
-        position[fill] = number
+        if not fill.any():
+            continue
+        np.copyto(value, candidate, where=fill)
+        np.copyto(position, number, where=fill)
         open_places &= ~fill
     return value, position
 
 
 def sum_known(columns: Sequence[FloatArray]) -> FloatArray:
     """Element-wise sum of what is known; not known where none is."""
-    stacked = np.stack(columns)
-    total = np.nansum(stacked, axis=0)
-    total[np.isnan(stacked).all(axis=0)] = np.nan
-    return np.asarray(total, np.float64)
+    total = np.zeros(columns[0].shape)
+    any_known = np.zeros(columns[0].shape, np.bool_)
+    for column in columns:
+        is_known = ~np.isnan(column)
+        np.add(total, column, out=total, where=is_known)
+        any_known |= is_known
+    return np.where(any_known, total, np.nan)
 
 
 def rows(columns: Columns) -> list[dict[str, Any]]:

@@ -213,10 +213,18 @@ def duration_from_cycles(view: CounterView, counter: str) -> FloatArray:
 
 def _resolve(view: CounterView, quantity: str, counter: str) -> Resolved:
     """The first recipe that is known, per launch."""
-    ways = recipes(quantity, counter)
+    ways = [way for way in recipes(quantity, counter) if _is_possible(view, way)]
+    if not ways:
+        return Resolved(unknown(len(view.time)), np.full(len(view.time), NO_RECIPE, np.int8))
     value, position = first_known(_apply(view, way) for way in ways)
     numbers = np.array([way.number for way in ways] + [NO_RECIPE], np.int8)
     return Resolved(value, numbers[position])
+
+
+def _is_possible(view: CounterView, recipe: Recipe) -> bool:
+    """Whether every metric of a recipe was collected for some launch."""
+    names = [*recipe.factors, *([recipe.divisor] if recipe.divisor else [])]
+    return all(is_quantity(name) or name == "time" or name in view.values for name in names)
 
 
 def _apply(view: CounterView, recipe: Recipe) -> FloatArray:

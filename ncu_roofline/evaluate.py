@@ -165,15 +165,17 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
     extent = np.where(is_complete, Extent.EXACT, np.where(has_any, Extent.AT_LEAST, Extent.ABSENT))
 
     def pick(column: str) -> npt.NDArray[np.float64]:
-        stacked = np.stack([getattr(candidate, column) for candidate in candidates])
-        return np.asarray(stacked[chosen, rows], np.float64)
+        picked = np.asarray(getattr(candidates[0], column), np.float64).copy()
+        for number, candidate in enumerate(candidates[1:], start=1):
+            np.copyto(picked, getattr(candidate, column), where=chosen == number)
+        return picked
 
     total_value, rate_value = pick("total"), pick("rate")
     # Counters of which some give a total and others a rate cannot be added up without a time.
     has_any &= ~(np.isnan(total_value) & np.isnan(rate_value))
     extent = np.where(has_any, extent, Extent.ABSENT)
     # Alternative, total recipe and peak recipe make one code; only the codes that occur get a text.
-    codes = np.where(has_any, np.array(places)[chosen] * 100 + pick("recipe"), NO_RECIPE)
+    codes = np.where(has_any, np.array(places)[chosen] * 100 + pick("recipe"), NO_RECIPE).astype(np.int16)
     used, recipe = np.unique(codes, return_inverse=True)
     amount = Amount(
         total=total_value,

@@ -93,9 +93,9 @@ def _longest_first(groups: Columns) -> Columns:
 
 def _codes(columns: Columns, key: Sequence[str]) -> tuple[Codes, int]:
     """Number of the group of each launch, groups in order of first appearance, and how many there are."""
-    numbers: dict[tuple[object, ...], int] = {}
-    values = zip(*(columns[name].tolist() for name in key), strict=True)
-    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp)
+    values = [columns[name].tolist() for name in key]
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(zip(*values, strict=True)))}
+    codes = np.fromiter(map(numbers.__getitem__, zip(*values, strict=True)), np.intp, len(values[0]))
     return codes, len(numbers)
 
 

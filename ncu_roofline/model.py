@@ -202,7 +202,7 @@ def gaps(columns: Columns, metric_map: MetricMap) -> dict[str, BoolArray]:
     rated = ~np.isnan(columns["time"])
     for prefix in (f"traffic.{tier}" for tier in CORE_TIERS):
         found[f"{prefix}.extent"] = inexact(prefix)
-        found[f"{prefix}.peak"] = ~inexact(prefix) & without_ceiling(prefix)
+        found[f"{prefix}.peak"] = ~found[f"{prefix}.extent"] & without_ceiling(prefix)
         rated |= ~np.isnan(columns.get(f"{prefix}.rate", unknown(size)))
     for path in SCALAR_FLOP_PATHS:
         found[f"work.{path}.extent"] = inexact(f"work.{path}")

@@ -152,20 +152,20 @@ def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None) -
         "input": np.repeat(np.arange(len(counters)), [len(counter) for counter in counters]),
     }
     columns |= {name: printed[name] for name in ("ncu_id", "process", "kernel")}
-    columns |= {name: mapped(_dimensions, printed[name]) for name in ("grid", "block")}
+    columns |= {name: mapped(_dimensions, printed[name].tolist()) for name in ("grid", "block")}
     columns |= {name: printed[name] for name in ("stream", "context")}
     columns["device"] = np.concatenate([_text(counter, base, "name") for counter in counters])
     columns["cc"] = np.concatenate([_compute_capability(counter, base, cc) for counter in counters])
-    columns["device_ordinal"] = mapped(_ordinal, printed["device_ordinal"])
-    columns["invocations"] = mapped(_count, printed["invocations"]).astype(np.int64)
-    columns["nvtx"] = mapped(_nvtx, objects(zip(printed["nvtx_push_pop"], printed["nvtx_start_stop"], strict=True)))
+    columns["device_ordinal"] = mapped(_ordinal, printed["device_ordinal"].tolist())
+    columns["invocations"] = mapped(_count, printed["invocations"].tolist()).astype(np.int64)
+    columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"])
     columns["line"] = printed["line"].astype(np.int64)
     return columns
 
 
 def _compute_capability(counters: Counters, base: MetricMap, stated: str | None) -> ObjectArray:
     """CC column, else the device attributes, else what the user says."""
-    printed = mapped(lambda text: text if text and _CC.fullmatch(text) else None, counters.launches["cc"])
+    printed = mapped(lambda text: text if text and _CC.fullmatch(text) else None, counters.launches["cc"].tolist())
     major = counters.values.get(base.attributes["cc_major"], unknown(len(counters)))
     minor = counters.values.get(base.attributes["cc_minor"], unknown(len(counters)))
     for launch in np.flatnonzero(printed == None):  # noqa: E711 (element by element)
@@ -196,10 +196,18 @@ def _count(text: str | None) -> int:
     return int(digits) if digits else 1
 
 
-def _nvtx(texts: tuple[str | None, ...]) -> tuple[tuple[str, str], ...] | None:
-    """NVTX ranges around a launch as (domain, range) pairs, default domain first; None where there are none."""
-    ranges = [_nvtx_range(entry) for text in texts for entry in _NVTX_ENTRY.findall(text or "")]
-    return tuple(sorted(ranges, key=lambda pair: pair[0] != DEFAULT_DOMAIN)) or None
+def _nvtx(*columns: ObjectArray) -> ObjectArray:
+    """NVTX ranges around each launch as (domain, range) pairs, default domain first; None where there are none."""
+    ranges = [mapped(_nvtx_ranges, column.tolist()) for column in columns]
+    found = nothing(len(columns[0]))
+    for launch in np.flatnonzero(np.any([column.astype(np.bool_) for column in ranges], axis=0)):
+        pairs = [pair for column in ranges for pair in column[launch]]
+        found[launch] = tuple(sorted(pairs, key=lambda pair: pair[0] != DEFAULT_DOMAIN))
+    return found
+
+
+def _nvtx_ranges(text: str | None) -> tuple[tuple[str, str], ...]:
+    return tuple(_nvtx_range(entry) for entry in _NVTX_ENTRY.findall(text or ""))
 
 
 def _nvtx_range(entry: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import ncu_roofline as nr
+from ncu_roofline.readers import read_report, rows
 from tests.support import CORPUS
 
 EXACT = 1e-6
@@ -46,6 +47,22 @@ def test_report_gives_its_expected_values(corpus: Path, path: Path) -> None:
                 assert number(got, kind, name) == pytest.approx(value, rel=EXACT), (kind, name)
                 checked += 1
     assert checked or all(not want.get(kind) for want in expected["launches"] for kind in ("work", "traffic", "peak"))
+
+
+@pytest.mark.parametrize("path", EXPECTED, ids=lambda path: path.name.removesuffix(".json"))
+def test_report_parsed_in_blocks_is_the_report_parsed_at_once(
+    corpus: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = json.loads(path.read_text())
+    report = str(corpus / expected.get("path", expected["file"]))
+    at_once = read_report(report)
+    monkeypatch.setattr(rows, "WHOLE_BYTES", 0)
+    in_blocks = read_report(report)
+    assert in_blocks.cells.equals(at_once.cells)
+    assert {k: v.tolist() for k, v in in_blocks.launches.items()} == {
+        k: v.tolist() for k, v in at_once.launches.items()
+    }
+    assert (in_blocks.skipped, in_blocks.rule_rows) == (at_once.skipped, at_once.rule_rows)
 
 
 @pytest.mark.parametrize(

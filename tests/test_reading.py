@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ncu_roofline as nr
-from ncu_roofline.readers import RawReport, lines, read_report
+from ncu_roofline.readers import RawReport, lines, read_report, rows
 from tests.conftest import Write
 from tests.support import H11, H15, H20, METRICS_SECTION, cells, details, quoted, raw_page
 
@@ -20,6 +20,14 @@ if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
+
+
+@pytest.fixture(autouse=True, params=["at once", "in blocks"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every fact holds for inputs that are parsed at once and for those that are parsed in blocks."""
+    if request.param == "in blocks":
+        monkeypatch.setattr(rows, "WHOLE_BYTES", 0)
+
 
 ROWS = ("0|k_a|T|ns|1,000", "0|k_a|DB|byte|2,000", "1|k_b|T|ns|3,000")
 
@@ -185,6 +193,18 @@ def test_application_output_in_another_encoding_does_not_stop_the_reader(write: 
     assert report.skipped.lines["foreign"] == (3,)
 
 
+def test_runs_are_separate_launches_also_when_one_row_of_each_stands_between_headers(write: Write) -> None:
+    report = read_report(write("\n".join([quoted(H15), quoted(cells(ROWS[0]))] * 5)))
+    assert report.cells["launch"].to_list() == [0, 1, 2, 3, 4]
+    assert report.cells["line"].to_list() == [2, 4, 6, 8, 10]
+    assert report.skipped.lines["header"] == (3, 5, 7, 9)
+
+
+def test_second_table_with_other_columns_is_read_by_its_own_header(write: Write) -> None:
+    report = read_report(write("\n".join([quoted(H15), quoted(cells(ROWS[0])), details(ROWS[2], header=H20)])))
+    assert values(report) == [EXPECTED[0], (1, *EXPECTED[2][1:])]
+
+
 def test_concatenated_runs_with_restarting_ids_are_separate_launches(write: Write) -> None:
     first = details("0|k|T|ns|1,000", process="11")
     second = details("0|k|T|ns|3,000", process="11", preface="==PROF== Connected\n")
@@ -237,15 +257,15 @@ def test_last_metric_of_a_raw_page_is_read(write: Write) -> None:
 
 def test_small_blocks_read_the_same_as_one_block(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = quoted([*cells("0|k|||")[:11], METRICS_SECTION, "", "", "", "R", "OPT", "two\nlines", "", ""])
-    rows = [quoted(H20)]
+    table = [quoted(H20)]
     for number in range(40):
-        rows += [
+        table += [
             quoted(cells(f"{number}|k|T|ns|{number + 1}")) + ",",
             rule,
             "noise",
             quoted(cells(f"{number}|k|DB|byte|7")) + ",",
         ]
-    path = write("\n".join(rows))
+    path = write("\n".join(table))
     whole = read_report(path)
     monkeypatch.setattr(lines, "BLOCK_BYTES", 700)
     parts = read_report(path)
@@ -274,7 +294,8 @@ def test_any_unquoted_lines_between_rows_change_no_value(write: Write, places: l
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damage_is_an_error_message_or_a_report_and_never_another_exception(write: Write, data: st.DataObject) -> None:
-    content = bytearray(details(*ROWS, preface="==PROF== x\n").encode())
+    pages = [details(*ROWS, preface="==PROF== x\n"), raw_page({"gpu__time_duration.sum": ("ns", ["1,000", "2"])})]
+    content = bytearray(data.draw(st.sampled_from(pages)).encode())
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(1, len(content)))

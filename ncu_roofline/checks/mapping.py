@@ -165,6 +165,8 @@ def partial_amount(view: View) -> Iterator[Evidence]:
     hit = np.zeros(view.size, np.bool_)
     names = []
     for name in (*(f"work.{path}" for path in PATHS), *(f"traffic.{tier}" for tier in TIERS)):
+        if f"{name}.extent" not in view.columns:
+            continue
         partial = view.labels(f"{name}.extent") == Extent.AT_LEAST.label
         if partial.any():
             names.append(_where(name.partition(".")[2], partial, view.size))
@@ -236,9 +238,9 @@ def _commands(view: View) -> list[tuple[BoolArray, str]]:
     """Launches by the one command that collects their whole picture: a second report cannot be laid beside a first."""
     maps = {metric_map.id: metric_map for metric_map in view.maps}
     by_command: dict[str, BoolArray] = {}
-    pairs = list(zip(view.labels("map").tolist(), view.labels("cc").tolist(), strict=True))
-    for map_id, cc in dict.fromkeys(pairs):
-        rows = np.fromiter((pair == (map_id, cc) for pair in pairs), np.bool_, len(pairs))
+    map_of, cc_of = view.labels("map"), view.labels("cc")
+    for map_id, cc in dict.fromkeys(zip(map_of.tolist(), cc_of.tolist(), strict=True)):
+        rows = (map_of == map_id) & (cc_of == cc)
         command = COLLECT + collection_command(maps[map_id], cc)
         by_command[command] = by_command.get(command, np.zeros(view.size, np.bool_)) | rows
     return [(rows, command) for command, rows in by_command.items()]

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 import numpy as np
 import polars as pl
 
-from ncu_roofline.arrays import BoolArray
+from ncu_roofline.arrays import BoolArray, mapped
 from ncu_roofline.checks.rule import Evidence, InputFacts, View
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.readers import REPLAY
@@ -160,7 +160,7 @@ def kernel_name_cut(view: View) -> Iterator[Evidence]:
     ncu prints what stands behind ``<unnamed>::`` only. Names are kept as they are; another tool may print them in full.
     """
     names = view.labels("kernel")
-    hit = np.fromiter((str(name).startswith("unnamed>::") for name in names), np.bool_, len(names))
+    hit = mapped(lambda name: str(name).startswith("unnamed>::"), names.tolist()).astype(np.bool_)
     if hit.any():
         first = names[int(np.flatnonzero(hit)[0])]
         yield Evidence(hit, f"kernel names are cut at an anonymous namespace, such as {first!r}.")

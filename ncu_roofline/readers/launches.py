@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import Columns, objects
+from ncu_roofline.arrays import Columns, ObjectArray, nothing, objects
 from ncu_roofline.readers.lines import Header
 from ncu_roofline.readers.report import IDENTITY_COLUMNS
 from ncu_roofline.readers.rows import IDS, Rows, parse
@@ -53,17 +53,18 @@ class Launches:
     """Of each row on a raw page, else of each sequence of rows that belong together."""
     count: int = 0
 
-    def sequence(self, header: Header, run: int, rows: Rows) -> pl.Series:
+    def sequence(self, header: Header, rows: Rows) -> pl.Series:
         """Position of the identity of every row; identities are read from the first of rows that belong together."""
         frame = rows.frame
         begins = pl.repeat(True, frame.height, eager=True)
         if not self.wide:
             is_summary = "ncu_id" not in frame.columns
-            together = [name for name in (identity_columns(header) if is_summary else IDS) if name in frame.columns]
+            identity = identity_columns(header) if is_summary else IDS
+            together = ["run", *(name for name in identity if name in frame.columns)]
             changed = pl.any_horizontal(pl.col(together).ne_missing(pl.col(together).shift(1)))
             begins = frame.select(changed | (pl.int_range(pl.len()) == 0)).to_series()
         identities = self._identities(header, rows, begins.arg_true().to_numpy())
-        self.identities.append(identities.with_columns(pl.lit(run).alias("run")))
+        self.identities.append(identities)
         positions = begins.cum_sum().cast(pl.Int32) + (self.count - 1)
         self.count += identities.height
         return positions
@@ -72,21 +73,21 @@ class Launches:
         """Identity of every launch as columns (None: not printed), and the launch of every sequence."""
         table = pl.concat(self.identities)
         numbers = pl.int_range(table.height, dtype=pl.Int32, eager=True)
-        if not self.wide:
+        if not self.wide and table.select("run", *IDS).is_duplicated().any():
             launches = table.select(_KEY).unique(maintain_order=True).with_row_index("launch")
             numbers = table.join(launches, on=_KEY, how="left", nulls_equal=True, maintain_order="left")["launch"]
             numbers = numbers.cast(pl.Int32)
             table = table.filter(numbers.is_first_distinct())
         texts = table.select(pl.col(IDENTITY_COLUMNS).exclude("line").replace("", None), "line")
-        return {name: objects(texts[name].to_list()) for name in IDENTITY_COLUMNS}, numbers
+        return {name: _column(texts[name]) for name in IDENTITY_COLUMNS}, numbers
 
     def _identities(self, header: Header, rows: Rows, positions: npt.NDArray[np.intp]) -> pl.DataFrame:
-        """Identity of the launches that begin at some rows; columns ``IDENTITY_COLUMNS``.
+        """Identity of the launches that begin at some rows; columns ``IDENTITY_COLUMNS`` and ``run``.
 
         On the details page their records alone are parsed for it: the other rows of a launch only repeat it.
         """
         present = identity_columns(header)
-        lines = rows.frame["line"].gather(positions.tolist())
+        places = rows.frame.select(pl.col("line", "run").gather(positions.tolist()))
         if set(present) <= set(rows.frame.columns):
             found = rows.frame.select(pl.col(list(present)).gather(positions.tolist()).cast(pl.String))
         else:
@@ -94,4 +95,8 @@ class Launches:
             assert parsed is not None, "records that were rows are rows"
             found = parsed
         absent = [pl.lit(None, dtype=pl.String).alias(name) for name in (*_NAMES, *_NVTX_PARTS) if name not in present]
-        return found.with_columns(*absent, lines.alias("line")).select(IDENTITY_COLUMNS)
+        return found.with_columns(*absent, *places.iter_columns()).select(*IDENTITY_COLUMNS, "run")
+
+
+def _column(values: pl.Series) -> ObjectArray:
+    return nothing(len(values)) if values.null_count() == len(values) else objects(values.to_list())

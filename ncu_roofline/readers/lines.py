@@ -26,6 +26,9 @@ Offsets = npt.NDArray[np.int64]
 BLOCK_BYTES: Final = 16 << 20
 """Bytes of text that are parsed at once: large enough for the parser's threads, small in memory."""
 
+_FIRST_BLOCK_BYTES: Final = 256 << 10
+"""Size of the first block of a table, which may be a short one of many; the next blocks grow."""
+
 REPLAY: Final = "==PROF== Creating report from application replay"
 """How ncu says that time and counters come from different runs of the application."""
 
@@ -47,6 +50,7 @@ class Header:
     line: int
     body: int
     quoted: bool
+    row: bytes
 
     def index(self, name: str) -> int | None:
         """Position of the first column with this name, or None."""
@@ -60,17 +64,21 @@ class Header:
 
 @dataclass(frozen=True)
 class Block:
-    """A line of column names, then whole records; the offset of each record and its 1-based line in the input."""
+    """A line of column names, then whole records.
+
+    Of each record: its offset, its 1-based line in the input, and its run, the number of headers before it less one.
+    """
 
     data: bytes
     starts: Offsets
     lines: Offsets
+    runs: Offsets
 
     @classmethod
-    def of(cls, prefix: bytes, records: Sequence[bytes], lines: Offsets) -> Block:
+    def of(cls, prefix: bytes, records: Sequence[bytes], lines: Offsets, runs: Offsets) -> Block:
         """A block of a line of column names and some records."""
         starts = len(prefix) + np.cumsum([0, *map(len, records)], dtype=np.int64)[:-1]
-        return cls(b"".join([prefix, *records]), starts, lines)
+        return cls(b"".join([prefix, *records]), starts, lines, runs)
 
     @property
     def prefix(self) -> bytes:
@@ -81,7 +89,7 @@ class Block:
         """The block with only the records at some positions."""
         ends = np.append(self.starts[1:], len(self.data))
         records = [self.data[self.starts[position] : ends[position]] for position in positions]
-        return Block.of(self.prefix, records, self.lines[positions])
+        return Block.of(self.prefix, records, self.lines[positions], self.runs[positions])
 
     def record(self, position: int) -> bytes:
         """One record as bytes."""
@@ -91,7 +99,7 @@ class Block:
     def as_utf8(self) -> Block:
         """The block with bytes that are no UTF-8 (an output in another encoding) replaced."""
         records = [record.decode("utf-8", "replace").encode() for record in self.records()]
-        return Block.of(self.prefix, records, self.lines)
+        return Block.of(self.prefix, records, self.lines, self.runs)
 
     def records(self) -> Iterator[bytes]:
         """Every record as bytes."""
@@ -122,6 +130,11 @@ class LineLog:
         if len(kept) < _LINES_KEPT:
             kept.append(line)
 
+    @property
+    def run(self) -> int:
+        """How many headers were repeated so far."""
+        return self.counts.get("header", 0)
+
     def result(self) -> SkippedLines:
         """The log as a frozen value."""
         lines = {kind: tuple(lines) for kind, lines in self.lines.items()}
@@ -139,12 +152,13 @@ def find_header(text: Text, start: int, line: int, log: LineLog) -> Header | Non
             skipped = text[start:row_start].split(b"\n")[:-1]
             for number, content in enumerate(skipped, start=line):
                 log.skip("preface", content, number)
-            return Header(columns, line + len(skipped), row_end, text[row_start : row_start + 1] == b'"')
+            row = text[row_start:row_end]
+            return Header(columns, line + len(skipped), row_end, row.startswith(b'"'), row)
         begin = row_end
     return None
 
 
-def line_starts(text: Text, begin: int, at: Callable[[int], None] | None = None) -> Offsets:
+def line_starts(text: Text, begin: int, at: Callable[[int], None] = lambda _: None) -> Offsets:
     """Offset of every line behind an offset; ``at`` is told how far the search is.
 
     Lines are longer than the words of 8 bytes, so words with a newline are found first: it saves half of the time.
@@ -161,8 +175,7 @@ def line_starts(text: Text, begin: int, at: Callable[[int], None] | None = None)
         within = np.flatnonzero(words[word].view(np.bool_))
         found.append(word[within >> 3] * 8 + (within & 7) + (start + 1))
         forget(text, start, start + len(part))
-        if at is not None:
-            at(start + len(part))
+        at(start + len(part))
     starts = np.concatenate(found)
     return starts[starts < len(content)]
 
@@ -186,18 +199,21 @@ def line_at(text: Text, start: int) -> tuple[bytes, int]:
 
 
 def blocks(
-    text: Text, header: Header, start: int, line: int, log: LineLog, *, at: Callable[[int], None]
+    text: Text, header: Header, start: int, line: int, log: LineLog, *, repeats: bool, at: Callable[[int], None]
 ) -> Iterator[Block | Header]:
     """Blocks of records from an offset to the end of the text or to the next header, which comes last.
 
+    Where a table ``repeats``, the same header again begins another run of it; a raw page has other units below each.
     ``at`` is told the offset behind every block that was used.
     """
+    size = _FIRST_BLOCK_BYTES
     while start < len(text):
-        end = _block_end(text, start, quoted=header.quoted)
+        end = _block_end(text, start, min(size, BLOCK_BYTES), quoted=header.quoted)
+        size *= 4
         with memoryview(text) as view, view[start:end] as part:
             data = b"".join((header.prefix, part))
         offsets = line_starts(data, len(header.prefix))
-        block, next_header = _clean(data, offsets, line, log, quoted=header.quoted)
+        block, next_header = _clean(data, offsets, line, log, header, header.row if repeats else None)
         if len(block.starts):
             yield block
         if next_header is not None:
@@ -226,22 +242,31 @@ def split_record(record: bytes) -> list[str] | None:
     return rows[0] if len(rows) == 1 else None
 
 
-def _clean(data: bytes, offsets: Offsets, line: int, log: LineLog, *, quoted: bool) -> tuple[Block, int | None]:
-    """Drop and log what is not part of a record; stop in front of a header and return its position."""
-    is_record = _starts_record(data, offsets, quoted=quoted)
+def _clean(
+    data: bytes, offsets: Offsets, line: int, log: LineLog, header: Header, again: bytes | None
+) -> tuple[Block, int | None]:
+    """Drop and log what is not part of a record; stop in front of another header and return its position.
+
+    ``again`` is a header that begins another run of the table.
+    """
+    first_run, begins = log.run, []
+    is_record = _starts_record(data, offsets, quoted=header.quoted)
     keep = is_record.copy()
     ends = np.append(offsets[1:], len(data))
     odd_lines = np.flatnonzero(~is_record)
-    runs = np.split(odd_lines, np.flatnonzero(np.diff(odd_lines) > 1) + 1) if len(odd_lines) else []
+    sequences = np.split(odd_lines, np.flatnonzero(np.diff(odd_lines) > 1) + 1) if len(odd_lines) else []
     next_header: int | None = None
-    for run in runs:
-        record = int(run[0]) - 1
+    for sequence in sequences:
+        record = int(sequence[0]) - 1
         is_open = record >= 0 and _odd_quotes(data, int(offsets[record]), int(ends[record]))
-        for position in map(int, run):
+        for position in map(int, sequence):
             content = data[offsets[position] : ends[position]]
             if is_open:
                 keep[position] = True
                 is_open = content.count(b'"') % 2 == 0
+            elif content == again:
+                begins.append(position)
+                log.add("header", line + position)
             elif (b"Kernel Name" in content or b"Metric Name" in content) and _header_columns(content):
                 next_header = position
                 break
@@ -251,28 +276,32 @@ def _clean(data: bytes, offsets: Offsets, line: int, log: LineLog, *, quoted: bo
             keep[next_header:] = False
             break
         if is_open:  # The quoted cell was never closed: nothing in these lines can be trusted.
-            keep[record : int(run[-1]) + 1] = False
+            keep[record : int(sequence[-1]) + 1] = False
             log.add("damaged", line + record)
     starts = is_record & keep
-    if quoted and starts.any():
+    if header.quoted and starts.any():
         last = int(np.flatnonzero(starts)[-1])
         if keep[last:].all() and _odd_quotes(data, int(offsets[last]), len(data)):
             keep[last:] = starts[last:] = False
             log.add("damaged", line + last)
-    lines = line + np.flatnonzero(starts)
+    positions = np.flatnonzero(starts)
+    lines, runs = line + positions, np.searchsorted(begins, positions).astype(np.int64) + first_run
     if keep.all():
-        return Block(data, offsets[starts], lines), next_header
-    head = int(offsets[0])
+        return Block(data, offsets[starts], lines, runs), next_header
     lengths = np.where(keep, ends - offsets, 0)
-    shifted = head + np.cumsum(lengths) - lengths
+    shifted = int(offsets[0]) + np.cumsum(lengths) - lengths
+    return Block(_kept(data, offsets, ends, keep), shifted[starts], lines, runs), next_header
+
+
+def _kept(data: bytes, offsets: Offsets, ends: Offsets, keep: npt.NDArray[np.bool_]) -> bytes:
+    """What comes before the lines, and the lines that are kept."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], keep.astype(np.int8), [0]))))
     pieces = [data[offsets[first] : ends[last - 1]] for first, last in zip(edges[::2], edges[1::2], strict=True)]
-    return Block(b"".join([data[:head], *pieces]), shifted[starts], lines), next_header
+    return b"".join([data[: int(offsets[0])], *pieces])
 
 
-def _block_end(text: Text, start: int, *, quoted: bool) -> int:
+def _block_end(text: Text, start: int, size: int, *, quoted: bool) -> int:
     """The end of a block: in front of a record, since the one before it may go on over several lines."""
-    size = BLOCK_BYTES
     while start + size < len(text):
         newline = text.rfind(b"\n", start, start + size)
         while newline > start and not is_record(text[newline + 1 : newline + 3], quoted=quoted):

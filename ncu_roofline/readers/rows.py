@@ -50,11 +50,13 @@ class Table:
     start: int
     line: int
     columns: Mapping[str, int]
+    repeats: bool
+    """Whether the same header again begins another run of this table."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as the parsed columns and the 1-based ``line`` of each, and the records that some of them were."""
+    """Rows as the parsed columns with ``line`` (1-based) and ``run`` of each, and their records by position."""
 
     frame: pl.DataFrame
     records: Callable[[npt.NDArray[np.intp]], Block]
@@ -92,9 +94,12 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
 
     def records(positions: npt.NDArray[np.intp]) -> Block:
         found = records_at(text, starts[positions], np.append(starts[1:], len(text))[positions])
-        return Block.of(header.prefix, found, table.line + positions)
+        return Block.of(header.prefix, found, table.line + positions, np.zeros_like(positions))
 
-    return Rows(frame.with_row_index("line", table.line).with_columns(pl.col("line").cast(pl.Int64)), records)
+    frame = frame.with_row_index("line", table.line).with_columns(
+        pl.col("line").cast(pl.Int64), run=pl.lit(0, pl.Int64)
+    )
+    return Rows(frame, records)
 
 
 def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Iterator[Rows | Header]:
@@ -104,7 +109,7 @@ def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Ite
         InputError: if lines cannot be split into rows.
 
     """
-    for block in blocks(table.text, table.header, table.start, table.line, log, at=at):
+    for block in blocks(table.text, table.header, table.start, table.line, log, repeats=table.repeats, at=at):
         if isinstance(block, Header):
             yield block
             return
@@ -124,7 +129,8 @@ def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Ite
                 log.add("damaged" if is_row[position] else "foreign", int(block.lines[position]))
             block, frame = block.keep(whole.arg_true().to_numpy()), frame.filter(whole)
         if frame.height:
-            yield Rows(frame.with_columns(pl.Series("line", block.lines, pl.Int64)), block.keep)
+            lines, runs = pl.Series("line", block.lines, pl.Int64), pl.Series("run", block.runs, pl.Int64)
+            yield Rows(frame.with_columns(lines, runs), block.keep)
 
 
 def parse(header: Header, block: Block, columns: Mapping[str, int]) -> pl.DataFrame | None:

@@ -46,7 +46,7 @@ def read_tables(
     launches = Launches(wide=_form(path, header) == raw.FORM)
     cells: list[pl.DataFrame] = []
     rule_rows = 0
-    first, run = header, 0
+    first = header
     while header is not None:
         form = _form(path, header)
         if form != _form(path, first):
@@ -57,21 +57,21 @@ def read_tables(
                 header.line,
             )
         units, start, line = _units_row(path, form, text, header, log)
-        table = Table(path, text, header, start, line, _wanted_columns(form, header, names))
+        table = Table(path, text, header, start, line, _wanted_columns(form, header, names), form != raw.FORM)
         next_header: Header | None = None
-        whole = rows_of_input(table, at) if run == 0 else None
+        whole = rows_of_input(table, at) if header is first else None
         for part in rows_of_blocks(table, log, at) if whole is None else [whole]:
             if isinstance(part, Header):
                 next_header = part
                 break
-            sequence = launches.sequence(header, run, part)
+            sequence = launches.sequence(header, part)
             if form == raw.FORM:
                 cells.append(raw.cells(part.frame, sequence, units))
             else:
                 found, rules = details.cells(part.frame, sequence, names)
                 cells.append(found)
                 rule_rows += rules
-        header, run = next_header, run + 1
+        header = next_header
     if not launches.identities:
         raise explain_no_launches(path, first.line, text[:_MESSAGES_BYTES])
     identities, launch_of = launches.launches()
