@@ -26,15 +26,21 @@ LOCALES: Final = ("auto", "c", "european")
 
 _METRIC_NAME: Final = r"^[a-z0-9_:]+__[a-z0-9_]+(\.[a-z0-9_]+)*$"
 _NOT_AVAILABLE: Final = ("", "n/a", "nan", "-nan", "inf", "-inf", "no data", "none")
-_EUROPEAN: Final = r"^-?0,\d+$|^-?\d{4,},\d+$|^-?\d{1,3}(\.\d{3}){2,}$|^-?\d{1,3}(\.\d{3})+,\d+$|,\d{1,2}$|,\d{4,}$"
-_C: Final = r"^-?0\.\d+$|^-?\d{4,}\.\d+$|^-?\d{1,3}(,\d{3}){2,}|,\d{3}\.\d+$|\.\d{1,2}$|\.\d{4,}$"
-_AMBIGUOUS: Final = r"^-?[1-9]\d{0,2}\.\d{3}$"
+_EUROPEAN: Final = (
+    r"^-?0,[0-9]+$|^-?[0-9]{4,},[0-9]+$|^-?[0-9]{1,3}(\.[0-9]{3}){2,}$|^-?[0-9]{1,3}(\.[0-9]{3})+,[0-9]+$"
+    r"|,[0-9]{1,2}$|,[0-9]{4,}$"
+)
+_C: Final = (
+    r"^-?0\.[0-9]+$|^-?[0-9]{4,}\.[0-9]+$|^-?[0-9]{1,3}(,[0-9]{3}){2,}|,[0-9]{3}\.[0-9]+$"
+    r"|\.[0-9]{1,2}$|\.[0-9]{4,}$"
+)
+_AMBIGUOUS: Final = r"^-?[1-9][0-9]{0,2}\.[0-9]{3}$"
 _DECIMALS: Final = 2
 """Decimals that ncu prints, without zeros at the end."""
 
 _PRINTED: Final = ("section", "metric", "unit")
 _SEPARATORS: Final = {"c": (",", "."), "european": (".", ",")}
-_INSTANCES: Final = r"(?s)^(-?[\d.,]+(?:[eE][-+]?\d+)?)\s*\(.*\)$"
+_INSTANCES: Final = r"(?s)^(-?[0-9.,]+(?:[eE][-+]?[0-9]+)?)\s*\(.*\)$"
 _NUMBERS: Final = 1 << 21
 """More than there are sections, names or units in any report; three of them fit into 64 bits."""
 
