@@ -76,6 +76,8 @@ class Quantities:
     tensor_state: npt.NDArray[np.int8]
     tensor_missing: BoolArray
     """Tensor work that is known not to be counted."""
+    tensor_range: tuple[FloatArray, FloatArray]
+    """Fewest and most operations of the tensor instructions, NaN where their shapes are not limited by the map."""
 
 
 def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: int) -> Quantities:
@@ -111,6 +113,7 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         work=work,
         traffic=traffic,
         tensor_state=state,
+        tensor_range=_tensor_range(view, metric_map),
         tensor_missing=(state == TensorState.ACTIVE) & ~_tensor_work_seen(work, metric_map, launches),
     )
 
@@ -341,6 +344,16 @@ def _tensor_state(view: CounterView, metric_map: MetricMap) -> npt.NDArray[np.in
         state[(active > 0) & ~(instructions > at_most)] = TensorState.AMBIGUOUS
     state[(active > 0) & (instructions == counted)] = TensorState.IDLE
     return state
+
+
+def _tensor_range(view: CounterView, metric_map: MetricMap) -> tuple[FloatArray, FloatArray]:
+    """Fewest and most operations that the counted tensor instructions can be."""
+    known = metric_map.tensor_activity
+    if known.operations_per_instruction is None:
+        return unknown(len(view.time)), unknown(len(view.time))
+    instructions = total(view, known.active[0]).value
+    fewest, most = known.operations_per_instruction
+    return instructions * fewest, instructions * most
 
 
 def _tensor_work_seen(work: Mapping[str, Amount], metric_map: MetricMap, launches: int) -> BoolArray:

@@ -39,6 +39,8 @@ def model(quantities: Quantities, metric_map: MetricMap) -> Columns:
         "tensor_state": quantities.tensor_state,
         "tensor_missing": quantities.tensor_missing,
     }
+    if not np.isnan(quantities.tensor_range[0]).all():
+        columns["tensor_operations.low"], columns["tensor_operations.high"] = quantities.tensor_range
     columns |= {f"clocks.{name}": values for name, values in quantities.clocks.items()}
     columns |= {f"utilization.{name}": values for name, values in quantities.utilization.items()}
     attributes = _attribute_ceiling(quantities)

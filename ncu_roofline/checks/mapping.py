@@ -63,9 +63,17 @@ def tensor_not_counted(view: View) -> Iterator[Evidence]:
     countable = np.isin(view.labels("map").astype(str), sorted(with_paths))
     for rows, command in _commands(view):
         if (hit & rows & countable).any():
-            yield Evidence(hit & rows & countable, what, command)
+            yield Evidence(hit & rows & countable, what + _tensor_range(view, hit & rows & countable), command)
     if (hit & ~countable).any():
         yield Evidence(hit & ~countable, what, "A metric map of this architecture is needed (--map FILE).")
+
+
+def _tensor_range(view: View, rows: BoolArray) -> str:
+    """What the instructions say of the operations, on a chip where each shape is known."""
+    fewest, most = view.floats("tensor_operations.low")[rows], view.floats("tensor_operations.high")[rows]
+    if np.isnan(fewest).all():
+        return ""
+    return f" By their instructions they are between {np.nansum(fewest):.4g} and {np.nansum(most):.4g} FLOP."
 
 
 def tensor_activity_ambiguous(view: View) -> Iterator[Evidence]:

@@ -84,7 +84,8 @@ def _subjects(found: Launch, quantity: str | None) -> Sequence[str]:
     known += [f"utilization.{name}" for name in found.quantities.utilization]
     if quantity is None:
         return [*known, "bound"]
-    possible = dict.fromkeys(["time", "bound", *metric_map.paths, *metric_map.tiers, *known])
+    unmeasured = [tier for tier, reasons in metric_map.unmeasured.items() if found.row["cc"] in reasons]
+    possible = dict.fromkeys(["time", "bound", *metric_map.paths, *metric_map.tiers, *unmeasured, *known])
     possible |= dict.fromkeys(f"clocks.{name}" for name in metric_map.clocks)
     possible |= dict.fromkeys(f"utilization.{name}" for name in metric_map.utilization)
     named = re.sub(r"^(work|traffic|ceilings|missing)\.", "", quantity.strip().lower())
@@ -131,6 +132,8 @@ def _amount(found: Launch, subject: str, column: str, unit: str) -> Explained:
     prefix = column.rpartition(".")[0]
     measure = found.row.get(f"{prefix}.measure")
     amount, alternatives = _chosen(found, subject, measure)
+    if not alternatives:
+        return _unknown(found, subject, "the map has no such tier", None)
     if amount is None or not amount.collected[0]:
         return _unknown(found, subject, _lacking(found, alternatives[0]), alternatives[0])
     alternative = alternatives[amount.choice[0]]
@@ -174,6 +177,8 @@ def _chosen(found: Launch, subject: str, measure: str | None) -> tuple[Amount | 
     """The evaluated amount of a path or of the measure in use, and the alternatives that its map entry has."""
     if subject in PATHS:
         return found.quantities.work.get(subject), found.metric_map.paths[subject].alternatives
+    if subject not in found.metric_map.tiers:
+        return None, ()
     measures = {entry.id: entry for entry in found.metric_map.tiers[subject].measures}
     if measure is None:
         return None, next(iter(measures.values())).alternatives

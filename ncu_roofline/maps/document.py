@@ -22,6 +22,8 @@ _KEYS = {
 _ATTRIBUTES = {"name", "memory_clock", "memory_bus_width", "sm_count", "cc_major", "cc_minor"}
 _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
 _COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+")
+OWN_PEAK = "own"
+"""Written for the peak of a part with one counter: that counter and its weight."""
 _MEASURE = re.compile(r"[a-z][a-z0-9_]*")
 _HEAVIEST = 1_000_000
 _CC = re.compile(r"\d+\.\d+")
@@ -176,6 +178,10 @@ def _part(file: YamlFile, where: str, entry: Any, *, amount: str) -> Part:
     work = _weights(file, f"{where}.{amount}", entry.get(amount, {}))
     if not work:
         file.report(f"{where}.{amount}", "needs at least one counter")
+    if entry.get("peak") == OWN_PEAK:
+        if len(work) > 1:
+            file.report(f"{where}.peak", f"several counters have no {OWN_PEAK!r} peak in common: name the counter")
+        return Part(work, work)
     peak = _weights(file, f"{where}.peak", entry.get("peak", {}))
     if len(peak) > 1:
         file.report(f"{where}.peak", "a peak is that of one counter")
@@ -195,7 +201,7 @@ def _tensor_activity(file: YamlFile, entry: Any) -> TensorActivity | None:
         return None
     where = "$.tensor_activity"
     entry = _mapping(file, where, entry)
-    _only(file, where, entry, {"active", "constant_loads", "includes_constant_loads"})
+    _only(file, where, entry, {"active", "constant_loads", "includes_constant_loads", "operations_per_instruction"})
     includes = entry.get("includes_constant_loads", False)
     if not isinstance(includes, bool):
         file.report(f"{where}.includes_constant_loads", "must be true or false")
@@ -204,7 +210,21 @@ def _tensor_activity(file: YamlFile, entry: Any) -> TensorActivity | None:
         active=_counters(file, f"{where}.active", entry.get("active", [])),
         constant_loads=None if loads is None else _counter(file, f"{where}.constant_loads", loads),
         includes_constant_loads=bool(includes),
+        operations_per_instruction=_range(file, f"{where}.operations_per_instruction", entry),
     )
+
+
+def _range(file: YamlFile, where: str, entry: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The two whole numbers of an entry, the smaller first, or None where it is not there."""
+    values = entry.get(where.rpartition(".")[2])
+    if values is None:
+        return None
+    if not (isinstance(values, list) and len(values) == 2 and all(isinstance(value, int) for value in values)):
+        file.report(where, f"{values!r} must be two whole numbers")
+        return None
+    if not 0 < values[0] <= values[1]:
+        file.report(where, "the smaller number comes first, and both are above zero")
+    return values[0], values[1]
 
 
 def _unmeasured(file: YamlFile, entry: Any) -> dict[str, dict[str, str]]:

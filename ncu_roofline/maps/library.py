@@ -66,7 +66,7 @@ def _load_library(directory: Path) -> MapLibrary:
 
 
 def load_map(path: Path) -> MetricMap:
-    """Load one map file of a user; its parent is looked for beside it, then among the packaged maps.
+    """Load one map file of a user; its parents are looked for beside it, then among the packaged maps.
 
     Raises:
         DataFileError: with all problems of the file at once.
@@ -75,15 +75,14 @@ def load_map(path: Path) -> MetricMap:
     document = read_document(path)
     if document.file.problems:
         raise DataFileError(document.file.problems)
-    folders = (path.parent, metric_map_directory()) if document.extends else ()
+    folders = (metric_map_directory(), path.parent) if document.extends else ()
     candidates = (
         read_document(other)
         for folder in folders
         for other in sorted(folder.glob("*.yaml"))
         if other.name not in _NOT_MAPS and other.resolve() != path.resolve()
     )
-    parents = {c.id: c for c in candidates if c.id == document.extends and not c.file.problems}
-    return _resolve(document, parents)
+    return _resolve(document, {c.id: c for c in candidates if c.id and not c.file.problems})
 
 
 def _clashes(documents: Iterable[Document]) -> list[DataFileProblem]:
@@ -105,7 +104,7 @@ def _clashes(documents: Iterable[Document]) -> list[DataFileProblem]:
     return problems
 
 
-def _resolve(document: Document, by_id: Mapping[str, Document]) -> MetricMap:
+def _resolve(document: Document, by_id: Mapping[str, Document], heirs: tuple[str, ...] = ()) -> MetricMap:
     """Merge a document with its chain of parents: a child's entry replaces the parent's whole entry."""
     if document.extends is None:
         if not document.time:
@@ -116,10 +115,10 @@ def _resolve(document: Document, by_id: Mapping[str, Document]) -> MetricMap:
     if parent_document is None or parent_document is document:
         document.file.report("$.extends", f"there is no map with the id {document.extends!r}")
         raise DataFileError(document.file.problems)
-    if parent_document.extends is not None:
-        document.file.report("$.extends", f"{document.extends!r} extends a map itself; one parent is allowed")
+    if document.extends in heirs:
+        document.file.report("$.extends", f"{document.extends!r} extends this map in turn")
         raise DataFileError(document.file.problems)
-    parent = _own(parent_document)
+    parent = _resolve(parent_document, by_id, (*heirs, document.id))
     own = _own(document)
     absent = frozenset(document.absent)
     paths = dict(_without(parent.paths, document.paths)) | dict(own.paths)
@@ -132,8 +131,8 @@ def _resolve(document: Document, by_id: Mapping[str, Document]) -> MetricMap:
         own,
         time=own.time or parent.time,
         cycles=own.cycles or parent.cycles,
-        clocks=dict(parent.clocks) | dict(own.clocks),
-        utilization=own.utilization or parent.utilization,
+        clocks={name: counter for name, counter in {**parent.clocks, **own.clocks}.items() if counter not in absent},
+        utilization=tuple(name for name in own.utilization or parent.utilization if name not in absent),
         attributes=dict(parent.attributes) | dict(own.attributes),
         tensor_activity=document.tensor_activity or parent.tensor_activity,
         paths=_drop_absent_paths(paths, absent),

@@ -71,6 +71,8 @@ class TensorActivity:
     constant_loads: str | None
     """Counter of HFMA2.MMA warp instructions where the active counters include them."""
     includes_constant_loads: bool
+    operations_per_instruction: tuple[int, int] | None = None
+    """Fewest and most operations of an instruction of the first active counter, where its shapes are all known."""
 
 
 @dataclass(frozen=True)
