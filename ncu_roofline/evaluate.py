@@ -73,6 +73,8 @@ class Quantities:
     """Device attributes: ``memory_clock`` in Hz, ``memory_bus_width`` in bit."""
     work: Mapping[str, Amount]
     traffic: Mapping[str, Mapping[str, Amount]]
+    unseen: Mapping[str, Mapping[str, FloatArray]]
+    """Bytes that a measure is known not to see, by tier and measure."""
     tensor_state: npt.NDArray[np.int8]
     tensor_missing: BoolArray
     """Tensor work that is known not to be counted."""
@@ -112,6 +114,14 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         },
         work=work,
         traffic=traffic,
+        unseen={
+            name: {
+                measure.id: sum_known([total(view, counter).value for counter in measure.misses])
+                for measure in tier.measures
+                if measure.misses
+            }
+            for name, tier in metric_map.tiers.items()
+        },
         tensor_state=state,
         tensor_range=_tensor_range(view, metric_map),
         tensor_missing=(state == TensorState.ACTIVE) & ~_tensor_work_seen(work, metric_map, launches),

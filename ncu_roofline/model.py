@@ -57,6 +57,7 @@ def model(quantities: Quantities, metric_map: MetricMap) -> Columns:
         fallback = attributes if name == "dram" else _no_ceiling(len(quantities.time))
         data_paths = {measure.id: measure.data_path for measure in metric_map.tiers[name].measures}
         members += _tier(columns, name, measures, fallback, data_paths)
+        _unseen(columns, name, quantities.unseen.get(name, {}))
         columns[f"traffic.{name}.intensity"] = _intensity(quantities.work, columns, f"traffic.{name}")
     columns |= _missing(columns, metric_map, len(quantities.time))
     result = bound(members, quantities.time, undecided=quantities.tensor_missing)
@@ -119,6 +120,14 @@ def _tier(
         resource = f"data:{data_paths[measure]}" if data_paths[measure] else f"tier:{name}"
         members.append(_member(name, resource, None, amount, np.where(used, roof.value, np.nan)))
     return members
+
+
+def _unseen(columns: Columns, tier: str, by_measure: Mapping[str, FloatArray]) -> None:
+    """Add the bytes that the measure in use does not see, where counters of them were collected."""
+    in_use = columns[f"traffic.{tier}.measure"]
+    known = [(in_use == measure, values) for measure, values in by_measure.items() if not np.isnan(values).all()]
+    if known:
+        columns[f"traffic.{tier}.unseen"] = np.select([used for used, _ in known], [v for _, v in known], np.nan)
 
 
 def _attribute_ceiling(quantities: Quantities) -> Ceiling:

@@ -38,6 +38,9 @@ _AMBIGUOUS: Final = r"^-?[1-9][0-9]{0,2}\.[0-9]{3}$"
 _DECIMALS: Final = 2
 """Decimals that ncu prints, without zeros at the end."""
 
+_DURATION: Final = "gpu__time_duration"
+_BASE_TIME: Final = "ns"
+
 _PRINTED: Final = ("section", "metric", "unit")
 _SEPARATORS: Final = {"c": (",", "."), "european": (".", ",")}
 _INSTANCES: Final = r"(?s)^(-?[0-9.,]+(?:[eE][-+]?[0-9]+)?)\s*\(.*\)$"
@@ -81,6 +84,8 @@ class Counters:
     not_numbers: pl.DataFrame
     negative: pl.DataFrame
     locale: str
+    has_units: bool
+    """Whether any unit was printed; without one, numbers are taken as base units."""
 
     def __len__(self) -> int:
         return len(self.launches["line"])
@@ -147,6 +152,7 @@ def normalise(
         not_numbers=_described(not_numbers, kinds),
         negative=_described(negative, kinds),
         locale=chosen,
+        has_units=bool((kinds["unit"] != "").any()) or _DURATION not in kinds["printed"],
     )
 
 
@@ -160,12 +166,14 @@ def _by_kind(cells: pl.DataFrame, labels: Labels, used: frozenset[str]) -> tuple
     numbers = [pl.col(name).to_physical().cast(pl.UInt64) for name in _PRINTED]
     cells = cells.with_columns((numbers[0] * _NUMBERS**2 + numbers[1] * _NUMBERS + numbers[2]).alias("printed_as"))
     printed = cells.unique("printed_as", maintain_order=True).select("printed_as", pl.col(_PRINTED).cast(pl.String))
+    # Reports of 2019, whose duration has no rollup, state no unit at all; the base unit of time is the nanosecond.
+    unit_of_time = _BASE_TIME if (printed["unit"] == "").all() else ""
     codes: dict[str, int] = {}
     rows = []
     for number, section, name, unit in printed.iter_rows():
         target = _target(labels, section, name)
         if target is not None:
-            known = find_unit(unit)
+            known = find_unit(unit_of_time if unit == "" and name == _DURATION else unit)
             factors = (known.dimension, known.times, known.divided_by) if known else (None, None, None)
             for metric in filter(used.__contains__, target.metrics):
                 code = codes.setdefault(metric, len(codes))
@@ -273,9 +281,10 @@ def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataF
 def _refuse_impossible(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> None:
     """Refuse a metric in a unit that it cannot have."""
     name, has = pl.col("metric"), pl.col("has")
-    is_time = name.str.starts_with("gpu__time_duration")
+    is_time = name.str.starts_with(_DURATION)
     is_share = name.str.contains(".pct", literal=True)
-    is_rate = name.str.ends_with(".per_second")
+    # ncu states the unit of the count for rates of NVLink and of derived metrics, and none for tensor operations.
+    is_rate = name.str.ends_with(".per_second") & ~name.str.contains("^(nvl[rt]x|derived)__") & (has != COUNT)
     neither = (~is_time & (has == TIME)) | (~is_share & (has == RATIO))
     for impossible, problem in (
         (is_time & (has != TIME), "a duration needs a unit of time"),

@@ -22,6 +22,7 @@ from ncu_roofline.counters import metrics_of
 from ncu_roofline.errors import InputError, UsageError
 from ncu_roofline.evaluate import evaluate
 from ncu_roofline.grouping import device_time
+from ncu_roofline.identities import Identity, check_identities
 from ncu_roofline.labels import load_labels
 from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
@@ -88,10 +89,19 @@ def analyze(
             passed_over += others
     counters = [normalise(report, labels, used=used, texts=texts, locale=locale) for report in reports]
     launches = _identities(counters, library.maps[BASE], cc)
-    columns, maps = _evaluate(launches, _joined(counters), library)
+    sizes = [len(counter) for counter in counters]
+    values = _joined([counter.values for counter in counters], sizes)
+    columns, maps = _evaluate(launches, values, library)
     table = launches | columns
     table["device_time"] = device_time(table)
-    view = View(columns=table, inputs=_facts(reports, counters), maps=maps, passed_over=tuple(passed_over))
+    rounding = _joined([counter.rounding for counter in counters], sizes)
+    view = View(
+        columns=table,
+        inputs=_facts(reports, counters),
+        maps=maps,
+        passed_over=tuple(passed_over),
+        identities=_identities_of(table["map"], maps, values, rounding),
+    )
     findings, skipped = run_rules(view)
     return Analysis(
         inputs=tuple(
@@ -220,12 +230,33 @@ def _nvtx_range(entry: str) -> tuple[str, str]:
     return fields[0], name
 
 
-def _joined(counters: Sequence[Counters]) -> Mapping[str, FloatArray]:
+def _joined(inputs: Sequence[Mapping[str, FloatArray]], sizes: Sequence[int]) -> Mapping[str, FloatArray]:
     """The metrics of all inputs over all launches; NaN where an input did not collect one."""
-    if len(counters) == 1:
-        return counters[0].values
-    names = dict.fromkeys(name for counter in counters for name in counter.values)
-    return {name: np.concatenate([c.values.get(name, unknown(len(c))) for c in counters]) for name in names}
+    if len(inputs) == 1:
+        return inputs[0]
+    names = dict.fromkeys(name for values in inputs for name in values)
+    return {
+        name: np.concatenate([values.get(name, unknown(size)) for values, size in zip(inputs, sizes, strict=True)])
+        for name in names
+    }
+
+
+def _identities_of(
+    map_of: ObjectArray,
+    maps: Sequence[MetricMap],
+    values: Mapping[str, FloatArray],
+    rounding: Mapping[str, FloatArray],
+) -> tuple[Identity, ...]:
+    """Broken equations between counters, each over all launches."""
+    found = []
+    for metric_map in maps:
+        rows = np.flatnonzero(map_of == metric_map.id)
+        mine = [{name: column[rows] for name, column in columns.items()} for columns in (values, rounding)]
+        for identity in check_identities(metric_map, *mine):
+            left, right, broken = unknown(len(map_of)), unknown(len(map_of)), np.zeros(len(map_of), np.bool_)
+            left[rows], right[rows], broken[rows] = identity.left, identity.right, identity.broken
+            found.append(Identity(identity.text, left, right, broken))
+    return tuple(found)
 
 
 def _evaluate(
@@ -278,6 +309,7 @@ def _facts(reports: Sequence[RawReport], counters: Sequence[Counters]) -> tuple[
                 not_numbers=counter.not_numbers,
                 negative=counter.negative,
                 locale=counter.locale,
+                has_units=counter.has_units,
             )
         )
         first += len(counter)

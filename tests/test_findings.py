@@ -25,6 +25,8 @@ CLEAN = {
 }  # fmt: skip
 """A launch to which no rule has anything to say."""
 
+TMA_LOAD = "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"
+
 SUMMARY = (
     '"Process ID","Kernel Name","Block Size","Grid Size","Invocations","Section Name","Metric Name","Metric Unit",'
     '"Minimum","Maximum","Average"\n'
@@ -54,6 +56,7 @@ FIRING: dict[str, Callable[[], str]] = {
     "R109": lambda: "==PROF== Creating report from application replay data: 0%....100%\n" + page({}),
     "R110": lambda: page({}).replace('"k"', '"unnamed>::k(float *)"'),
     "R111": lambda: page({}),
+    "R112": lambda: details("0|k|gpu__time_duration||20,000", "0|k|dram__read_bytes.sum||4,096", cc="6.1"),
     "M201": lambda: page({}, gone=("DB",)),
     "M202": lambda: page({"TEN": "7 inst"}),
     "M203": lambda: page({"TEN": "7 inst", "HFMA": "224 inst"}),
@@ -65,10 +68,16 @@ FIRING: dict[str, Callable[[], str]] = {
     "M209": lambda: page({}, gone=("PKD",)),
     "M210": lambda: SUMMARY,
     "M211": lambda: page({}, gone=("T",)),
+    "M212": lambda: page({TMA_LOAD: "4,096 byte"}, cc="9.0"),
+    "M213": lambda: page(
+        {"lts__t_bytes.sum": "1,280 byte", "lts__t_bytes.sum.peak_sustained": "5,120 byte/cycle"},
+        gone=("lts__t_sectors_srcunit_tex.sum",),
+    ),
     "P301": lambda: page({"DB": "30,000,000 byte"}),
     "P302": lambda: page({"T": "9.9 us"}),
     "P303": lambda: page({"FADD": "500,000 inst", "FFMA": "0 inst"}),
     "P304": lambda: page({"sm__throughput.avg.pct_of_peak_sustained_elapsed": "171.46 %"}),
+    "P305": lambda: page({"DR": "600 byte", "DW": "900 byte"}),
 }
 
 

@@ -173,3 +173,20 @@ def test_missing_values_are_nan_in_the_columns(write: Write) -> None:
     found = counters(write(details("0|k|T|ns|1", "1|k|DB|byte|2")), TIME, BYTES)
     assert np.isnan(found.values[TIME]).tolist() == [False, True]
     assert math.isnan(found.values[BYTES][0])
+
+
+def test_report_of_2019_without_any_unit_is_in_base_units(write: Write) -> None:
+    rows = ["0|k|gpu__time_duration||5,952", "0|k|dram__read_bytes.sum||4,096", "0|k|dram__write_bytes.sum||1,024"]
+    found = row_of(nr.analyze(write(details(*rows, cc="6.1"))))
+    assert found["time"] == 5952e-9
+    assert found["traffic.dram.bytes"] == 5120.0
+
+
+def test_duration_of_2019_without_a_unit_beside_units_is_refused(write: Write) -> None:
+    with pytest.raises(nr.NcuRooflineError, match="unit of time"):
+        nr.analyze(write(details("0|k|gpu__time_duration||5,952", "0|k|DB|byte|4,096", cc="6.1")))
+
+
+@pytest.mark.parametrize("metric", ["nvlrx__bytes.sum.per_second", "derived__lts__lts2xbar_bytes.sum.per_second"])
+def test_rate_to_which_ncu_gives_the_unit_of_its_count_is_read(write: Write, metric: str) -> None:
+    nr.analyze(write(details("0|k|T|ns|1,000", f"0|k|{metric}|byte|5,000", cc="7.5")))

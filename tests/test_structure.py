@@ -35,6 +35,7 @@ LAYERS: dict[str, set[str]] = {
     "roofline": {"arrays"},
     "model": {"arrays", "ceilings", "evaluate", "maps", "roofline", "vocabulary"},
     "collect": {"counters", "maps", "vocabulary"},
+    "identities": {"arrays", "counters", "maps"},
     "checks": {"arrays", "collect", "counters", "errors", "maps", "readers", "vocabulary"},
     "grouping": {"arrays", "vocabulary"},
     "analysis": {"arrays", "checks", "conditions", "explain", "grouping", "maps", "normalise", "render", "vocabulary"},

@@ -203,6 +203,46 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
             yield Evidence(hit, f"no ceiling is known for {', '.join(names)}.", command)
 
 
+def traffic_not_in_measure(view: View) -> Iterator[Evidence]:
+    """Some traffic is in no measure of its tier.
+
+    TMA copies go past the counters of the tag stage and of the load return of L1. Where their own counters were
+    collected and are not zero, the bytes of the tier are too few and its intensity is too high.
+    """
+    for tier in TIERS:
+        unseen, used = view.floats(f"traffic.{tier}.unseen"), view.floats(f"traffic.{tier}.bytes")
+        hit = unseen > 0
+        if hit.any():
+            first = int(np.flatnonzero(hit)[0])
+            measure = view.labels(f"traffic.{tier}.measure")[first]
+            yield Evidence(
+                hit,
+                f"{tier} is measured by {measure}, {used[first]:.4g} byte in launch {first}, which does not see "
+                f"{unseen[first]:.4g} byte of TMA traffic: bytes are too few, intensity too high.",
+            )
+
+
+def measure_contains_more(view: View) -> Iterator[Evidence]:
+    """The measure in use contains traffic that is not between the SMs and the tier.
+
+    On chips whose L2 has two halves, ``lts__t_bytes`` and ``lts__t_sectors`` count what one half fetches from the
+    other: up to twice the bytes, so an intensity may be up to two times low. The peak belongs to the same way of
+    counting, so the time that these bytes need at least is right. Collect ``lts__t_sectors_srcunit_tex``.
+    """
+    for metric_map in view.maps:
+        for tier, tier_map in metric_map.tiers.items():
+            for measure in tier_map.measures:
+                at = np.isin(view.labels("cc").astype(str), list(measure.contains))
+                hit = (
+                    at & (view.labels("map") == metric_map.id) & (view.labels(f"traffic.{tier}.measure") == measure.id)
+                )
+                if hit.any():
+                    what = measure.contains[view.labels("cc")[hit][0]]
+                    yield from _by_map(
+                        view, hit, f"{tier} is measured by {measure.id}, which contains {what}: an intensity may be low"
+                    )
+
+
 def measure_sees_less(view: View) -> Iterator[Evidence]:
     """Another measure of a tier saw more bytes than the one in use.
 

@@ -102,3 +102,24 @@ def busy_above_peak(view: View) -> Iterator[Evidence]:
 def _where(hit: BoolArray, launch: int) -> str:
     """The launch with the worst value, where there are several."""
     return f" (launch {launch})" if hit.sum() > 1 else ""
+
+
+def identity_broken(view: View) -> Iterator[Evidence]:
+    """Counters of a launch contradict each other.
+
+    A total is the sum of its parts, a rate times the duration is the total, a percentage of peak is the rate over
+    the peak. Where the two sides differ by more than 1 % and their rounding, they were counted in passes that did not
+    do the same, or one of them is not what its name says. Kernels of a few microseconds are prone to it. Profile
+    longer kernels, collect the two in one pass, and do not quote an intensity or a share of such a launch.
+    """
+    for identity in view.identities:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            apart = np.abs(identity.left - identity.right) / np.fmax(np.abs(identity.left), np.abs(identity.right))
+        apart = np.where(identity.broken, apart, 0.0)
+        worst = int(np.argmax(apart))
+        yield Evidence(
+            identity.broken,
+            f"{identity.text} does not hold: {identity.left[worst]:.6g} against {identity.right[worst]:.6g} in launch "
+            f"{worst}, {apart[worst]:.1%} apart.",
+            "Both cannot be true of one run: the passes differed, or a counter is not what its name says.",
+        )

@@ -111,6 +111,19 @@ def _refused(view: View, facts: InputFacts, cells: pl.DataFrame, what: str, advi
         )
 
 
+def units_not_stated(view: View) -> Iterator[Evidence]:
+    """An input states no unit of any counter.
+
+    Reports of 2019 have none. Their numbers are base units: nanoseconds, bytes, and events.
+    """
+    for facts in view.inputs:
+        if not facts.has_units:
+            yield Evidence(
+                _all_of(view, facts),
+                f"{facts.path}: no unit is stated; numbers are taken as base units (nanosecond, byte, event).",
+            )
+
+
 def ncu_error(view: View) -> Iterator[Evidence]:
     """The tool ncu reported errors around the table.
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from ncu_roofline.arrays import BoolArray, FloatArray, unknown
 from ncu_roofline.errors import InputError
+from ncu_roofline.identities import Identity
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.readers import SkippedLines
 from ncu_roofline.vocabulary import Severity
@@ -31,6 +32,7 @@ class InputFacts:
     not_numbers: pl.DataFrame
     negative: pl.DataFrame
     locale: str
+    has_units: bool
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class View:
     maps: tuple[MetricMap, ...]
     passed_over: tuple[InputError, ...] = ()
     """Files of a folder that are no reports, with what they are."""
+    identities: tuple[Identity, ...] = ()
+    """Equations between counters that do not hold for some launch."""
 
     @property
     def size(self) -> int:

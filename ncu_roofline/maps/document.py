@@ -156,7 +156,7 @@ def _tier(file: YamlFile, name: str, entry: Any) -> tuple[Measure, ...] | None:
 
 def _measure(file: YamlFile, where: str, entry: Any) -> Measure:
     entry = _mapping(file, where, entry)
-    _only(file, where, entry, {"id", "counts", "alternatives", "data_path"})
+    _only(file, where, entry, {"id", "counts", "alternatives", "misses", "contains", "data_path"})
     return Measure(
         id=_text(file, f"{where}.id", entry.get("id", "")),
         counts=_text(file, f"{where}.counts", entry.get("counts", "")),
@@ -168,6 +168,11 @@ def _measure(file: YamlFile, where: str, entry: Any) -> Measure:
             )
             for position, alternative in enumerate(_alternatives(file, where, entry))
         ),
+        misses=_counters(file, f"{where}.misses", entry.get("misses", [])),
+        contains={
+            _known_cc(file, f"{where}.contains", cc): _text(file, f"{where}.contains.{cc}", what)
+            for cc, what in _mapping(file, f"{where}.contains", entry.get("contains", {})).items()
+        },
         data_path=_text(file, f"{where}.data_path", entry["data_path"]) if "data_path" in entry else None,
     )
 
@@ -232,7 +237,10 @@ def _unmeasured(file: YamlFile, entry: Any) -> dict[str, dict[str, str]]:
     tiers = _mapping(file, where, entry)
     _only(file, where, tiers, set(TIERS))
     return {
-        tier: {cc: _text(file, f"{where}.{tier}.{cc}", reason) for cc, reason in _mapping(file, where, reasons).items()}
+        tier: {
+            _known_cc(file, f"{where}.{tier}", cc): _text(file, f"{where}.{tier}.{cc}", reason)
+            for cc, reason in _mapping(file, where, reasons).items()
+        }
         for tier, reasons in tiers.items()
     }
 
@@ -255,6 +263,12 @@ def _compute_capabilities(file: YamlFile, entry: Any) -> tuple[str, ...]:
         elif not _CC.fullmatch(item):
             file.report(f"{where}[{position}]", f"{item!r} is not a compute capability such as 9.0")
     return tuple(str(item) for item in entry)
+
+
+def _known_cc(file: YamlFile, where: str, cc: Any) -> str:
+    if not (isinstance(cc, str) and _CC.fullmatch(cc)):
+        file.report(f"{where}.{cc}", f"{cc!r} is not a quoted compute capability")
+    return str(cc)
 
 
 def _weights(file: YamlFile, where: str, entry: Any) -> dict[str, int]:

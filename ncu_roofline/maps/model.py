@@ -51,6 +51,10 @@ class Measure:
     id: str
     counts: str
     alternatives: tuple[Alternative, ...]
+    misses: tuple[str, ...]
+    """Counters of bytes that this way of counting does not see."""
+    contains: Mapping[str, str]
+    """What it counts beyond the tier's own traffic on some chips, by compute capability."""
     data_path: str | None
     """Tiers whose measures in use name the same data path share it: their times add up."""
 
@@ -117,6 +121,8 @@ class MetricMap:
         names = {*self.cycles, *self.clocks.values(), *self.utilization, *self.tensor_activity.active}
         if self.tensor_activity.constant_loads:
             names.add(self.tensor_activity.constant_loads)
+        for tier in self.tiers.values():
+            names.update(*(measure.misses for measure in tier.measures))
         for alternative in self.alternatives():
             for part in alternative.parts:
                 names.update(part.work, part.peak)
