@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.arrays import BoolArray, Columns, FloatArray, nothing, ratio, unknown
-from ncu_roofline.ceilings import Ceiling, dram_from_attributes, first_of, from_report
+from ncu_roofline.ceilings import DEVICE, MEASURED, Ceiling, Offers, chosen_ceiling, dram_from_attributes, from_report
 from ncu_roofline.evaluate import CYCLES_TIME, REPORT_TIME, Amount, Quantities
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.maps.library import BASE
@@ -31,8 +31,8 @@ from ncu_roofline.vocabulary import (
 _TIME_SOURCES = {REPORT_TIME: "report", CYCLES_TIME: "cycles"}
 
 
-def model(quantities: Quantities, metric_map: MetricMap) -> Columns:
-    """The roofline table of the launches that one map evaluated."""
+def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Columns:
+    """The roofline table of the launches that one map evaluated, with ceilings from elsewhere."""
     columns: Columns = {
         "time": quantities.time,
         "time_source": _named(quantities.time_source, _TIME_SOURCES),
@@ -49,16 +49,18 @@ def model(quantities: Quantities, metric_map: MetricMap) -> Columns:
         columns["ceilings.dram.attributes.clock"] = attributes.clock
     members: list[Member] = []
     for name, amount in quantities.work.items():
-        columns |= _work_columns(name, amount)
+        roof = chosen_ceiling(name, from_report(amount.peak, amount.clock), None, offers)
+        columns |= _work_columns(name, amount, roof)
         if name not in NEVER_BINDING_PATHS:
             pipe = metric_map.paths[name].pipe
-            members.append(_member(name, f"pipe:{pipe}", pipe, amount, amount.peak))
+            members.append(_member(name, f"pipe:{pipe}", pipe, amount, roof.value))
     for name, measures in quantities.traffic.items():
-        fallback = attributes if name == "dram" else _no_ceiling(len(quantities.time))
+        others = (attributes if name == "dram" else None, offers)
         data_paths = {measure.id: measure.data_path for measure in metric_map.tiers[name].measures}
-        members += _tier(columns, name, measures, fallback, data_paths)
+        members += _tier(columns, name, measures, others, data_paths)
         _unseen(columns, name, quantities.unseen.get(name, {}))
         columns[f"traffic.{name}.intensity"] = _intensity(quantities.work, columns, f"traffic.{name}")
+    columns |= _offered(offers)
     columns |= _missing(columns, metric_map, len(quantities.time))
     result = bound(members, quantities.time, undecided=quantities.tensor_missing)
     columns |= _bound_columns(result)
@@ -80,8 +82,17 @@ def for_all_invocations(columns: Columns, invocations: npt.NDArray[np.int64]) ->
     }
 
 
-def _work_columns(name: str, amount: Amount) -> Columns:
-    roof = from_report(amount.peak, amount.clock)
+def _offered(offers: Offers) -> Columns:
+    """Ceilings to look at beside those in use: published peaks of the device, and what a user measured."""
+    columns: Columns = {}
+    for source, ceilings in ((DEVICE, offers.published), (MEASURED, offers.measured)):
+        for name, ceiling in ceilings.items():
+            columns[f"ceilings.{name}.{source}.value"] = ceiling.value
+            columns[f"ceilings.{name}.{source}.clock"] = ceiling.clock
+    return columns
+
+
+def _work_columns(name: str, amount: Amount, roof: Ceiling) -> Columns:
     columns = _amount_columns(f"work.{name}", "count", amount, roof)
     if not np.isnan(amount.mix).all():
         columns[f"ceilings.{name}.mix.value"] = amount.mix
@@ -93,7 +104,7 @@ def _tier(
     columns: Columns,
     name: str,
     measures: Mapping[str, Amount],
-    fallback: Ceiling,
+    others: tuple[Ceiling | None, Offers],
     data_paths: Mapping[str, str | None],
 ) -> list[Member]:
     """Add the columns of a tier; returns one bound member per measure, known where that one is in use.
@@ -110,7 +121,7 @@ def _tier(
     members = []
     for position, (measure, amount) in enumerate(measures.items()):
         used = (in_use == position) & amount.collected
-        roof = first_of(from_report(amount.peak, amount.clock), fallback)
+        roof = chosen_ceiling(name, from_report(amount.peak, amount.clock), *others)
         for key, values in _amount_columns(f"traffic.{name}", "bytes", amount, roof).items():
             columns[key] = np.where(used, values, columns[key] if key in columns else _blank(values))
         prefix = f"traffic.{name}.measures.{measure}"

@@ -6,7 +6,7 @@ Launches are evaluated in groups of one architecture and put back into one table
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
+from ncu_roofline.ceilings import MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import InputFacts, View, run_rules
 from ncu_roofline.conditions import from_messages
 from ncu_roofline.counters import metrics_of
+from ncu_roofline.devices import DeviceMatch, match_device
 from ncu_roofline.errors import InputError, UsageError
-from ncu_roofline.evaluate import evaluate
+from ncu_roofline.evaluate import Quantities, evaluate
 from ncu_roofline.grouping import device_time
 from ncu_roofline.identities import Identity, check_identities
 from ncu_roofline.labels import load_labels
 from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
+from ncu_roofline.measured import MeasuredCeilings, load_measured
 from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
 from ncu_roofline.readers import REPLAY, Progress, RawReport, Report, read_report, report_files
@@ -52,6 +55,9 @@ def analyze(
     *inputs: str | Path | Report,
     map: str | Path | MetricMap | None = None,  # noqa: A002 (the name users expect)
     cc: str | None = None,
+    device: str | None = None,
+    ceilings: str | Path | MeasuredCeilings | None = None,
+    peak_source: str = REPORT,
     locale: str = "auto",
     progress: Progress | None = None,
 ) -> Analysis:
@@ -61,6 +67,9 @@ def analyze(
         inputs: paths (``-`` is standard input) or reports that were read before.
         map: a metric map, or the path of one, that answers first for its compute capabilities.
         cc: compute capability of launches whose report does not state it, such as ``9.0``.
+        device: product of launches whose report does not state it, such as ``NVIDIA H20``.
+        ceilings: a file of measured ceilings, or what was read from one.
+        peak_source: which ceilings come first, a key of ``ceilings.ORDERS``; ``report`` is the default.
         locale: number format of the inputs, ``auto``, ``c`` or ``european``.
         progress: is called while a report is read, with its path, the bytes read and all its bytes.
 
@@ -70,6 +79,13 @@ def analyze(
     """
     if cc is not None and not _CC.fullmatch(str(cc)):
         raise UsageError("cc", str(cc), "is not a compute capability such as 9.0")
+    if peak_source not in ORDERS:
+        raise UsageError("peak_source", peak_source, f"choose one of {', '.join(ORDERS)}")
+    if device is not None and (stated := match_device(device, compute_capability=cc)).device is None:
+        raise UsageError("device", device, stated.reason)
+    if peak_source == MEASURED and ceilings is None:
+        raise UsageError("peak_source", peak_source, "needs a file of measured ceilings")
+    measured = load_measured(Path(ceilings)) if isinstance(ceilings, str | Path) else ceilings
     if not inputs:
         raise UsageError("inputs", "()", "give at least one report")
     library = load_library()
@@ -88,10 +104,10 @@ def analyze(
             reports += found
             passed_over += others
     counters = [normalise(report, labels, used=used, texts=texts, locale=locale) for report in reports]
-    launches = _identities(counters, library.maps[BASE], cc)
+    launches = _identities(counters, library.maps[BASE], cc, device)
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)
-    columns, maps = _evaluate(launches, values, library)
+    columns, maps, notes = _evaluate(launches, values, library, measured, peak_source)
     table = launches | columns
     table["device_time"] = device_time(table)
     rounding = _joined([counter.rounding for counter in counters], sizes)
@@ -101,6 +117,8 @@ def analyze(
         maps=maps,
         passed_over=tuple(passed_over),
         identities=_identities_of(table["map"], maps, values, rounding),
+        device_notes=notes,
+        ceiling_notes=_ceiling_notes(measured, table["device"]),
     )
     findings, skipped = run_rules(view)
     return Analysis(
@@ -154,7 +172,7 @@ def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(used), frozenset(texts)
 
 
-def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> Columns:
+def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None, device: str | None) -> Columns:
     """Who each launch is; arrays over the launches of all inputs."""
     printed = {name: np.concatenate([c.launches[name] for c in counters]) for name in counters[0].launches}
     columns: Columns = {
@@ -164,7 +182,8 @@ def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None) -
     columns |= {name: printed[name] for name in ("ncu_id", "process", "kernel")}
     columns |= {name: mapped(_dimensions, printed[name].tolist()) for name in ("grid", "block")}
     columns |= {name: printed[name] for name in ("stream", "context")}
-    columns["device"] = np.concatenate([_text(counter, base, "name") for counter in counters])
+    names = np.concatenate([_text(counter, base, "name") for counter in counters])
+    columns["device"] = mapped(lambda name: device if name is None else name, names.tolist())
     columns["cc"] = np.concatenate([_compute_capability(counter, base, cc) for counter in counters])
     columns["device_ordinal"] = mapped(_ordinal, printed["device_ordinal"].tolist())
     columns["invocations"] = mapped(_count, printed["invocations"].tolist()).astype(np.int64)
@@ -260,20 +279,74 @@ def _identities_of(
 
 
 def _evaluate(
-    launches: Columns, values: Mapping[str, FloatArray], library: MapLibrary
-) -> tuple[Columns, tuple[MetricMap, ...]]:
-    """Evaluate and model every architecture on its own launches and put the columns together."""
+    launches: Columns,
+    values: Mapping[str, FloatArray],
+    library: MapLibrary,
+    measured: MeasuredCeilings | None,
+    peak_source: str,
+) -> tuple[Columns, tuple[MetricMap, ...], dict[str, BoolArray]]:
+    """Evaluate and model every architecture on its own launches and put the columns together.
+
+    Also what is doubtful about their devices: a sentence -> the launches.
+    """
     stated = launches["cc"]
     by_cc = {cc: library.for_compute_capability(cc) for cc in dict.fromkeys(stated)}
     ids = np.array([by_cc[cc].id for cc in stated], dtype=object)
     maps = tuple({metric_map.id: metric_map for metric_map in by_cc.values()}.values())
+    notes: dict[str, BoolArray] = {}
     parts = []
     for metric_map in maps:
         rows = np.flatnonzero(ids == metric_map.id)
-        part = {name: column[rows] for name, column in values.items()}
-        parts.append((rows, model(evaluate(metric_map, part, len(rows)), metric_map)))
+        quantities = evaluate(metric_map, {name: column[rows] for name, column in values.items()}, len(rows))
+        names, ccs = launches["device"][rows], stated[rows]
+        at_run, published = _device_ceilings(names, ccs, quantities, rows, notes, len(ids))
+        from_user: dict[str, Ceiling] = {}
+        if measured is not None:
+            from_user = from_file(measured, mapped(measured.covers, names.tolist()).astype(np.bool_))
+        parts.append((rows, model(quantities, metric_map, Offers(at_run, published, from_user, peak_source))))
     columns = {"map": ids} | _scatter(parts, len(ids))
-    return for_all_invocations(columns, launches["invocations"]), maps
+    return for_all_invocations(columns, launches["invocations"]), maps, notes
+
+
+def _device_ceilings(
+    names: ObjectArray,
+    ccs: ObjectArray,
+    quantities: Quantities,
+    rows: npt.NDArray[np.intp],
+    notes: dict[str, BoolArray],
+    size: int,
+) -> tuple[dict[str, Ceiling], dict[str, Ceiling]]:
+    """Ceilings of the device table for launches that state their device; doubts are added to the notes."""
+    if (names == None).all():  # noqa: E711 (element by element)
+        return {}, {}
+    counts = quantities.attributes.get("sm_count", unknown(len(names)))
+    keys = list(zip(names.tolist(), ccs.tolist(), np.nan_to_num(counts).tolist(), strict=True))
+    number = {key: position for position, key in enumerate(dict.fromkeys(keys))}
+    matches = [
+        DeviceMatch(None) if name is None else match_device(name, compute_capability=cc, sm_count=count or None)
+        for name, cc, count in number
+    ]
+    match_of = np.fromiter(map(number.__getitem__, keys), np.intp, len(keys))
+    for position, match in enumerate(matches):
+        for reason in _doubts(match):
+            notes.setdefault(reason, np.zeros(size, np.bool_))[rows[match_of == position]] = True
+    return from_device(matches, match_of, quantities.clocks.get("sm", unknown(len(names))))
+
+
+def _ceiling_notes(measured: MeasuredCeilings | None, devices: ObjectArray) -> tuple[str, ...]:
+    if measured is None:
+        return ()
+    head = f"{measured.file} ({measured.tool})"
+    if not any(measured.covers(device) for device in dict.fromkeys(devices.tolist())):
+        return (f"{head} is of {measured.device}, which no launch ran on: its ceilings are not used",)
+    return (f"{head} gives {', '.join(measured.ceilings)}", *measured.notes)
+
+
+def _doubts(match: DeviceMatch) -> Iterator[str]:
+    if match.reason:
+        yield match.reason
+    if match.device is not None and match.device.confidence == "low":
+        yield f"the numbers of {match.device.name} in the device table are of low confidence"
 
 
 def _scatter(parts: Iterable[tuple[npt.NDArray[np.intp], Columns]], size: int) -> Columns:

@@ -282,3 +282,99 @@ def test_progress_is_said_on_standard_error_after_a_second(
 
 def test_short_work_is_silent(write: Write) -> None:
     assert run("analyze", write(details("0|k|T|ns|1,000"))).stderr == ""
+
+
+def test_maps_list_has_every_compute_capability() -> None:
+    listed = run("maps", "list").stdout
+    for cc in ("7.0", "7.2", "7.5", "8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"):
+        assert f"CC {cc} " in listed
+
+
+def test_maps_show_prints_the_file_of_a_compute_capability() -> None:
+    assert run("maps", "show", "9.0").stdout == (ROOT / "metric_maps" / "sm_90.yaml").read_text(encoding="utf-8")
+
+
+def test_maps_show_resolved_has_what_is_inherited() -> None:
+    assert "dram__bytes" not in run("maps", "show", "sm_80").stdout.replace("dram__bytes_op", "")
+    assert "{dram__bytes: 1}" in run("maps", "show", "sm_80", "--resolved").stdout
+
+
+def test_maps_show_of_an_unknown_name_lists_the_known_ones() -> None:
+    result = run("maps", "show", "sm_42")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "known are base" in result.stderr
+
+
+def test_maps_check_of_a_good_file_exits_with_0() -> None:
+    result = run("maps", "check", str(ROOT / "metric_maps" / "sm_90.yaml"))
+    assert (result.exit_code, "good: sm_90, CC 9.0" in result.stdout) == (0, True)
+
+
+def test_maps_check_reports_every_problem_of_every_file(write: Write) -> None:
+    broken = write("schema: 1\nid: x\ncompute_capabilities: [9.0]\nextends: base\nfoo: 1\n", "x.yaml")
+    other = write("schema: 7\nid: y\ntitle: t\ncompute_capabilities: []\nsources: [a]\nextends: base\n", "y.yaml")
+    result = run("maps", "check", broken, other)
+    assert result.exit_code == 2
+    for text in ("$.foo: unknown key", "missing key 'title'", "missing key 'sources'", "must be quoted", "schema 7"):
+        assert text in result.stderr
+    assert f"{broken}:5:" in result.stderr
+
+
+def test_collect_asks_for_the_counters_of_a_question_only() -> None:
+    result = run("collect", "--cc", "9.0", "--tiers", "dram", "--paths", "fp64")
+    metrics = result.stdout.split("--metrics ")[1].split()[0].split(",")
+    assert metrics == [
+        "gpu__time_duration.sum",
+        "dram__bytes.sum", "dram__bytes.sum.peak_sustained", "dram__cycles_elapsed.avg.per_second",
+        *(f"sm__sass_thread_inst_executed_op_{name}_pred_on.sum" for name in ("dadd", "dmul", "dfma")),
+        "sm__sass_thread_inst_executed_op_dfma_pred_on.sum.peak_sustained", "sm__cycles_elapsed.avg.per_second",
+    ]  # fmt: skip
+    assert "9 metrics for dram, fp64" in result.stdout
+
+
+def test_collect_spells_out_cache_and_clock_control() -> None:
+    command = run("collect", "--cc", "8.0", "--cache-control", "none", "--clock-control", "boost").stdout.splitlines()[
+        -1
+    ]
+    assert command.startswith("ncu --cache-control none --clock-control boost --metrics ")
+
+
+def test_collect_of_tensor_takes_every_tensor_path_and_the_activity_of_the_pipe() -> None:
+    result = run("collect", "--cc", "7.0", "--paths", "tensor")
+    for name in ("src_fp16_dst_fp16.sum", "src_fp16_dst_fp32.sum.peak_sustained", "sm__inst_executed_pipe_tensor.sum"):
+        assert name in result.stdout
+
+
+def test_collect_says_what_cannot_be_collected() -> None:
+    result = run("collect", "--cc", "12.1")
+    assert "dram cannot be measured: the chip has no DRAM counters" in result.stdout
+    assert "dram__" not in result.stdout.split("--metrics ")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "REPORT or --cc: is needed"),
+        (("--cc", "nine"), "is not a compute capability"),
+        (("--cc", "9.0", "--tiers", "hbm"), "is no tier; known are dram"),
+        (("--cc", "7.0", "--paths", "tensor.fp8"), "is no path of this architecture"),
+    ],
+)
+def test_collect_without_a_question_is_a_usage_error(arguments: tuple[str, ...], message: str) -> None:
+    result = run("collect", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_collect_names_what_a_report_lacks_for_each_part(write: Write) -> None:
+    metrics = {name: value for name, value in CLEAN.items() if name not in ("PKD", "FADD")}
+    lines = run("collect", write(details(*launch(metrics)))).stdout.splitlines()
+    assert lines[0] == "Ampere GA100 (CC 8.0, map sm_80), 1 launches: missing"
+    assert [line.split() for line in lines[1:3]] == [
+        ["dram", "dram__bytes.sum.peak_sustained"],
+        ["fp32", "sm__sass_thread_inst_executed_op_fadd_pred_on.sum"],
+    ]
+
+
+def test_collect_of_a_complete_report_misses_nothing(write: Write) -> None:
+    assert "nothing is missing" in run("collect", write(details(*launch(CLEAN)))).stdout

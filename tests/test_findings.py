@@ -25,6 +25,7 @@ CLEAN = {
 }  # fmt: skip
 """A launch to which no rule has anything to say."""
 
+NAME = "device__attribute_display_name"
 TMA_LOAD = "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"
 
 SUMMARY = (
@@ -73,6 +74,9 @@ FIRING: dict[str, Callable[[], str]] = {
         {"lts__t_bytes.sum": "1,280 byte", "lts__t_bytes.sum.peak_sustained": "5,120 byte/cycle"},
         gone=("lts__t_sectors_srcunit_tex.sum",),
     ),
+    "M214": lambda: page({NAME: "A100"}, gone=("PKF",)),
+    "M215": lambda: page({NAME: "A100-SXM4-40GB", "PKF": "9,999 inst/cycle"}),
+    "M216": lambda: page({}),
     "P301": lambda: page({"DB": "30,000,000 byte"}),
     "P302": lambda: page({"T": "9.9 us"}),
     "P303": lambda: page({"FADD": "500,000 inst", "FFMA": "0 inst"}),
@@ -91,7 +95,9 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     if code == "R111":
         (path.parent / "notes.txt").write_text("no report")
         path = path.parent
-    assert code in codes(nr.analyze(path))
+    ceilings = path.parent / "roofs.yaml"
+    ceilings.write_text("schema: 1\nsources: [a stream benchmark]\nceilings: {dram: {value: 1.2 TB/s}}\n")
+    assert code in codes(nr.analyze(path, ceilings=ceilings if code == "M216" else None))
 
 
 def test_no_rule_fires_on_a_clean_report(write: Write) -> None:

@@ -8,13 +8,15 @@ import pytest
 
 import ncu_roofline as nr
 from ncu_roofline.data_files import metric_map_directory
+from ncu_roofline.devices import load_devices
 from ncu_roofline.errors import DataFileError
 from ncu_roofline.labels import load_labels
 from ncu_roofline.maps import MetricMap, load_library, load_map
 from ncu_roofline.maps.document import read_document
+from ncu_roofline.maps.dump import to_yaml
 from ncu_roofline.vocabulary import FLOP_PATHS, PATHS
 from tests.conftest import Write
-from tests.support import FACTS, details, finding, launch, row_of
+from tests.support import FACTS, ROOT, details, finding, launch, row_of
 
 CHIPS = {
     "sm_70": "GV100",
@@ -74,6 +76,8 @@ def test_every_packaged_file_is_read_without_a_problem(name: str) -> None:
     path = metric_map_directory() / name
     if name == "labels.yaml":
         assert load_labels(path).by_section
+    elif name == "devices.yaml":
+        assert load_devices(path)
     else:
         assert read_document(path).file.problems == []
 
@@ -181,6 +185,44 @@ def test_new_architecture_is_a_data_file_and_no_python(write: Write) -> None:
     assert row_of(analysis)["work.tensor.fp8.count"] == 5e12
     assert row_of(analysis)["traffic.l2.bytes"] == 64000.0
     assert finding(analysis, "unknown-architecture") is None
+
+
+@pytest.mark.parametrize("map_id", sorted(load_library().maps))
+def test_resolved_map_is_the_golden_one(map_id: str) -> None:
+    # Written by: ncu-roofline maps show ID --resolved -o tests/golden/maps/ID.yaml
+    golden = ROOT / "tests" / "golden" / "maps" / f"{map_id}.yaml"
+    assert to_yaml(load_library().maps[map_id]) == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("map_id", sorted(load_library().maps))
+def test_resolved_map_is_a_map_file_that_says_the_same(map_id: str, write: Write) -> None:
+    resolved = to_yaml(load_library().maps[map_id])
+    assert to_yaml(load_map(Path(write(resolved, "resolved.yaml")))) == resolved
+
+
+def test_map_extends_a_map_that_extends_another(tmp_path: Path) -> None:
+    (tmp_path / "sm_999.yaml").write_text(SM_999)
+    child = SM_999.partition("paths:")[0].replace("sm_999", "sm_1000").replace("99.9", "100.0")
+    child = child.replace("extends: base", "extends: sm_999")
+    (tmp_path / "sm_1000.yaml").write_text(f"{child}absent: [dram__bytes]\n")
+    resolved = load_map(tmp_path / "sm_1000.yaml")
+    assert "tensor.fp8" in resolved.paths
+    assert "fp16" not in resolved.paths
+    assert "dram__bytes_read" in resolved.tiers["dram"].measures[0].alternatives[0].counters()
+
+
+def test_maps_that_extend_each_other_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(SM_999.replace("extends: base", "extends: sm_b"))
+    (tmp_path / "b.yaml").write_text(
+        SM_999.replace("extends: base", "extends: sm_999").replace("id: sm_999", "id: sm_b")
+    )
+    assert "'sm_999' extends this map in turn" in problems(str(tmp_path / "a.yaml"))[0]
+
+
+def test_own_peak_of_two_counters_is_an_error(write: Write) -> None:
+    text = SM_999.replace("work: {sm__ops_path_tensor_src_fp8: 1}", "work: {a__b: 1, c__d: 1}")
+    found = problems(write(text.replace("peak: {sm__ops_path_tensor_src_fp8: 1}", "peak: own"), "m.yaml"))
+    assert "several counters have no 'own' peak in common" in found[0]
 
 
 def test_no_architecture_is_named_in_python() -> None:

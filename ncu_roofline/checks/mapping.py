@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray
+from ncu_roofline.arrays import BoolArray, ratio
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.collect import COLLECT, collection_command
 from ncu_roofline.vocabulary import (
@@ -15,9 +15,13 @@ from ncu_roofline.vocabulary import (
     PATHS,
     TIERS,
     Extent,
+    Severity,
     TensorState,
     is_tensor,
 )
+
+_CEILINGS_AGREE = 0.10
+"""Share by which two ceilings of one resource may differ."""
 
 
 def counter_not_collected(view: View) -> Iterator[Evidence]:
@@ -241,6 +245,75 @@ def measure_contains_more(view: View) -> Iterator[Evidence]:
                     yield from _by_map(
                         view, hit, f"{tier} is measured by {measure.id}, which contains {what}: an intensity may be low"
                     )
+
+
+def device_doubtful(view: View) -> Iterator[Evidence]:
+    """The device of a launch is not in the device table, its name is ambiguous, or it is a part of one.
+
+    The table gives ceilings where the report has none. A name that may mean several products, one that the table does
+    not have, and one that contradicts the compute capability give none: another GPU's numbers are never used. On a MIG
+    slice the ceilings of the paths are those of its SMs. Numbers of low confidence are said to be so.
+    """
+    asks = np.zeros(view.size, np.bool_)
+    for prefix, _ in _amounts():
+        asks |= (view.floats(f"{prefix}.rate") > 0) & np.isnan(view.floats(f"{prefix}.peak"))
+        asks |= view.labels(f"{prefix}.peak_source") == "device"
+    for reason, launches in view.device_notes.items():
+        is_slice = "slice" in reason
+        hit = launches if is_slice else launches & asks
+        if hit.any():
+            yield Evidence(
+                hit,
+                f"{reason}.",
+                "Collect the report's own peaks (.peak_sustained), or give measured ceilings with --ceilings.",
+            )
+
+
+def measured_ceilings(view: View) -> Iterator[Evidence]:
+    """What was taken from a file of measured ceilings, and what was left out.
+
+    Benchmarks name levels of the memory by guesses, and a measured number may be of another kind than its name says.
+    A measured ceiling enters a bound only with ``--peak-source measured``; otherwise it stands beside the others.
+    """
+    for note in view.ceiling_notes:
+        yield Evidence(np.zeros(view.size, np.bool_), f"{note.rstrip('.')}.")
+
+
+def ceilings_disagree(view: View) -> Iterator[Evidence]:
+    """Two ceilings of one resource differ by more than 10 % at the same clock.
+
+    The report's own peak and the device table are compared per cycle, a measured ceiling with the one in use. Another
+    product than the report says, a sparse peak that is taken as dense, GB against GiB, or a measurement that did not
+    reach the roof show here. Tensor paths are compared only where the report's peak is above that of the table, since
+    the peak of a launch depends on the instructions that it used.
+    """
+    for prefix, name in _amounts():
+        peak, clock = view.floats(f"{prefix}.peak"), view.floats(f"{prefix}.peak_clock")
+        from_report = view.labels(f"{prefix}.peak_source") == "report"
+        for source in ("device", "measured"):
+            other, at = view.floats(f"ceilings.{name}.{source}.value"), view.floats(f"ceilings.{name}.{source}.clock")
+            scale = np.where(np.isnan(at) | np.isnan(clock) | (name in TIERS), 1.0, ratio(clock, at))
+            share = ratio(peak, other * scale)
+            apart = np.abs(share - 1.0) > _CEILINGS_AGREE
+            if source == "device":
+                apart &= from_report & ~(is_tensor(name) & (share < 1.0))
+            else:
+                apart &= view.labels(f"{prefix}.peak_source") != "measured"
+            if apart.any():
+                first = int(np.flatnonzero(apart)[0])
+                yield Evidence(
+                    apart,
+                    f"{name}: the ceiling in use is {share[first]:.3g} times the {source} ceiling at the same clock "
+                    f"({peak[first]:.4g} and {other[first] * scale[first]:.4g} per second).",
+                    "Look which of the two belongs to this device, clock and density; explain shows both.",
+                    Severity.NOTE if source == "measured" else None,
+                )
+
+
+def _amounts() -> list[tuple[str, str]]:
+    """Column prefix and name of every tier and path that may bind."""
+    tiers = [(f"traffic.{tier}", tier) for tier in CORE_TIERS]
+    return tiers + [(f"work.{path}", path) for path in PATHS if path not in NEVER_BINDING_PATHS]
 
 
 def measure_sees_less(view: View) -> Iterator[Evidence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -46,6 +46,10 @@ class View:
     """Files of a folder that are no reports, with what they are."""
     identities: tuple[Identity, ...] = ()
     """Equations between counters that do not hold for some launch."""
+    device_notes: Mapping[str, BoolArray] = field(default_factory=dict)
+    """What is doubtful about the devices: a sentence -> the launches."""
+    ceiling_notes: tuple[str, ...] = ()
+    """What was taken from a file of measured ceilings, and what not."""
 
     @property
     def size(self) -> int:

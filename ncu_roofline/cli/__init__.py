@@ -12,7 +12,10 @@ from typing import Any
 import click
 
 from ncu_roofline.cli.analyze import analyze
+from ncu_roofline.cli.collect import collect
+from ncu_roofline.cli.devices import devices
 from ncu_roofline.cli.explain import explain
+from ncu_roofline.cli.maps import maps
 from ncu_roofline.errors import NcuRooflineError
 
 USAGE_ERROR = 2
@@ -62,3 +65,6 @@ def main() -> None:
 
 main.add_command(analyze)
 main.add_command(explain)
+main.add_command(collect)
+main.add_command(maps)
+main.add_command(devices)

@@ -35,6 +35,9 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     help="Longest time, lowest fraction or largest headroom first; or by kernel name or position.",
 )  # fmt: skip
 @options.cc
+@options.device
+@options.ceilings
+@options.peak_source
 @options.map_
 @options.locale
 @click.option(
@@ -57,6 +60,9 @@ def analyze(
     top: int | None,
     sort: str,
     cc: str | None,
+    device: str | None,
+    ceilings: str | None,
+    peak_source: str,
     map_: str | None,
     locale: str,
     require: str | None,
@@ -72,7 +78,10 @@ def analyze(
     from ncu_roofline.vocabulary import Severity
 
     names = required(require)
-    analysis = run(*inputs, map=map_, cc=cc, locale=locale, progress=None if quiet else ReadingProgress())
+    analysis = run(
+        *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
+        progress=None if quiet else ReadingProgress(),
+    )  # fmt: skip
     analysis = select(analysis, kernel=kernel, launch=launch, nvtx=nvtx)
     unmet = analysis.lacking(names)
     write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)

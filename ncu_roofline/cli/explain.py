@@ -16,6 +16,9 @@ from ncu_roofline.cli.progress import ReadingProgress
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @options.output
 @options.cc
+@options.device
+@options.ceilings
+@options.peak_source
 @options.map_
 @options.locale
 def explain(
@@ -25,6 +28,9 @@ def explain(
     format_: str,
     output: str | None,
     cc: str | None,
+    device: str | None,
+    ceilings: str | None,
+    peak_source: str,
     map_: str | None,
     locale: str,
 ) -> None:
@@ -38,6 +44,9 @@ def explain(
     from ncu_roofline.pipeline import analyze as run
     from ncu_roofline.render.explanation import to_json, to_text
 
-    analysis = run(report, map=map_, cc=cc, locale=locale, progress=ReadingProgress())
+    analysis = run(
+        report, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
+        progress=ReadingProgress(),
+    )  # fmt: skip
     explanation = analysis.explain(launch, quantity)
     write(to_json(explanation) if format_ == "json" else to_text(explanation), output, [report])

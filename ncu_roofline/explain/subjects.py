@@ -154,6 +154,7 @@ def _amount(found: Launch, subject: str, column: str, unit: str) -> Explained:
         value = found.number(f"{prefix}.peak")
         steps.append(Step(f"{prefix}.peak", value, f"{unit}/s", peak.formula, peak.numbers, source, _known(clock)))
         metrics += peak.metrics
+    steps += _beside(found, subject, unit)
     steps += _intensity(found, prefix)
     others = _other_measures(found, subject) if subject in TIERS else _mix(found, subject, alternative)
     for step, read in others:
@@ -228,8 +229,11 @@ def _peak(found: Launch, prefix: str, alternative: Alternative) -> Expression | 
     """The ceiling: own peak of the part that did the work; for several parts, F / sum of F_part / C_part."""
     if math.isnan(found.number(f"{prefix}.peak")):
         return None
-    if found.row[f"{prefix}.peak_source"] == "attributes":
+    source = found.row[f"{prefix}.peak_source"]
+    if source == "attributes":
         return _attributes(found)
+    if source != "report":
+        return _from_elsewhere(found, prefix, source)
     kind = _known_as(found, prefix)
     amounts, peaks = [], []
     for part in alternative.parts:
@@ -243,6 +247,27 @@ def _peak(found: Launch, prefix: str, alternative: Alternative) -> Expression | 
     whole = total_of([a for a, _ in working])
     shares = [divide(a, p) for a, p in working if p is not None]
     return divide(whole, total_of(shares))
+
+
+def _from_elsewhere(found: Launch, prefix: str, source: str) -> Expression:
+    """A ceiling in use that the report does not have: of a user's file, or of the device table at the run's clock."""
+    name = f"ceilings.{prefix.partition('.')[2]}.{source}"
+    value, clock = found.number(f"{name}.value"), found.number(f"{name}.clock")
+    if source == "measured" or math.isnan(clock):
+        return Expression(value, f"{name}.value", text_of(value))
+    run = found.number("clocks.sm")
+    numbers = f"{text_of(value)} / {text_of(clock)} x {text_of(run)}"
+    return Expression(value / clock * run, f"{name}.value / {name}.clock x clocks.sm", numbers)
+
+
+def _beside(found: Launch, subject: str, unit: str) -> Iterator[Step]:
+    """Ceilings of the device table and of a user's file, each at its own clock."""
+    for source in ("device", "measured"):
+        name = f"ceilings.{subject}.{source}"
+        value, clock = found.number(f"{name}.value"), found.number(f"{name}.clock")
+        if not math.isnan(value):
+            text = "device table" if source == "device" else "measured file"
+            yield Step(f"{name}.value", value, f"{unit}/s", text, text_of(value), source, _known(clock))
 
 
 def _known_as(found: Launch, prefix: str) -> str:

@@ -17,7 +17,7 @@ from ncu_roofline.vocabulary import PATHS, TIERS
 _Entry = TypeVar("_Entry")
 
 BASE: Final = "base"
-_NOT_MAPS: Final = {"labels.yaml"}
+_NOT_MAPS: Final = {"devices.yaml", "labels.yaml"}
 _WITHOUT_ALTERNATIVES: Final = ("time", "cycles", "clocks", "utilization", "attributes")
 _NO_ACTIVITY: Final = TensorActivity((), None, includes_constant_loads=False)
 
@@ -82,7 +82,8 @@ def load_map(path: Path) -> MetricMap:
         for other in sorted(folder.glob("*.yaml"))
         if other.name not in _NOT_MAPS and other.resolve() != path.resolve()
     )
-    return _resolve(document, {c.id: c for c in candidates if c.id and not c.file.problems})
+    known = {c.id: c for c in candidates if c.id and not c.file.problems}
+    return _resolve(document, {**known, document.id: document})
 
 
 def _clashes(documents: Iterable[Document]) -> list[DataFileProblem]:

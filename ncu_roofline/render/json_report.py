@@ -36,6 +36,17 @@ _TRAFFIC: Final = (
 _CEILING: Final = re.compile(r"ceilings\..+\.value")
 
 
+def _stands_beside(lists: Mapping[str, list[Any]], of: str, source: str, row: int) -> bool:
+    """Whether a ceiling is listed: one of the device table where the report has none, and none that is in use."""
+    if source not in ("device", "measured"):
+        return True
+    prefix = f"traffic.{of}" if of in TIERS else f"work.{of}"
+    in_use = lists.get(f"{prefix}.peak_source")
+    if in_use is None or lists[f"{prefix}.extent"][row] is None:
+        return False
+    return in_use[row] != source if source == "measured" else in_use[row] in (None, "device")
+
+
 def to_json(analysis: Analysis) -> str:
     """The analysis as JSON text, one line per launch."""
     parts = []
@@ -165,7 +176,7 @@ def _launches(table: Columns) -> list[dict[str, Any]]:
             [
                 {"of": of, "value": values[row], "source": source, "clock": clocks[row]}
                 for of, source, values, clocks in roofs
-                if values[row] is not None
+                if values[row] is not None and _stands_beside(lists, of, source, row)
             ]
             for row in range(size)
         ],
