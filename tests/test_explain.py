@@ -368,3 +368,22 @@ def test_ceiling_of_two_parts_is_their_work_over_the_sum_of_their_times(write: W
     peak = subject(nr.analyze(write(details(*[f"0|k|{row}" for row in rows]))), 0, "tensor.fp16.acc32").steps[2]
     assert peak.numbers == "(8192 + 4096) / (8192 / (2048 x 1000000000) + 4096 / (4096 x 1000000000))"
     assert peak.value == pytest.approx(2.4576e12)
+
+
+def test_aggregate_says_which_alternative_it_is_and_what_its_parts_would_tell(write: Write) -> None:
+    analysis = nr.analyze(write(details("0|k|T|us|20", "0|k|sm__ops_path_tensor_src_bf16_dst_fp32.sum||8", cc="8.0")))
+    found = subject(analysis, 0, "tensor.bf16")
+    assert found.alternative == "alternative 2 of 2"
+    assert "more would be known from sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_off, " in (found.remark or "")
+    assert "sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_off.sum.peak_sustained" in (found.collect or "")
+
+
+def test_measure_that_is_not_the_first_names_the_one_that_is(write: Write) -> None:
+    found = subject(nr.analyze(write(details("0|k|T|us|20", "0|k|lts__t_bytes.sum|byte|900"))), 0, "l2")
+    assert "more would be known from lts__t_sectors_srcunit_tex" in (found.remark or "")
+
+
+def test_best_alternative_with_its_peak_needs_nothing_more(write: Write) -> None:
+    rows = ["0|k|T|us|20", "0|k|DB|byte|900", "0|k|PKD|byte/cycle|1,280", "0|k|DHZ|Ghz|1"]
+    found = subject(nr.analyze(write(details(*rows))), 0, "dram")
+    assert (found.alternative, found.collect) == ("alternative 1 of 4", None)

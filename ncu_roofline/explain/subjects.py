@@ -169,9 +169,34 @@ def _amount(found: Launch, subject: str, column: str, unit: str) -> Explained:
     if subject in TIERS and len(found.quantities.traffic[subject]) > 1:
         why = "the first with bytes and a peak of its own" if peak is not None else "the first with bytes"
         remarks.append(f"measure {measure} is in use: {why}")
-    cells = _cells(found, metrics)
-    extent, remark = found.row[f"{prefix}.extent"], "; ".join(remarks) or None
-    return Explained(subject, extent, measure, remark, tuple(steps), cells, alternative.file, alternative.line, None)
+    better = _better(found, subject, amount, measure, has_peak=peak is not None)
+    if better is not None and better is not alternative:
+        remarks.append(f"more would be known from {', '.join(better.counters())}")
+    return Explained(
+        subject=subject,
+        extent=found.row[f"{prefix}.extent"],
+        measure=measure,
+        remark="; ".join(remarks) or None,
+        steps=tuple(steps),
+        cells=_cells(found, metrics),
+        map_file=alternative.file,
+        map_line=alternative.line,
+        collect=None if better is None else command_for(found.metric_map, [better]),
+        alternative=f"alternative {amount.choice[0] + 1} of {len(alternatives)}",
+    )
+
+
+def _better(found: Launch, subject: str, amount: Amount, measure: str | None, *, has_peak: bool) -> Alternative | None:
+    """The alternative that tells more than the one in use: parts with their own peaks, a measure that comes first."""
+    if subject in NEVER_BINDING_PATHS:
+        return None
+    if subject in PATHS:
+        best, is_best = found.metric_map.paths[subject].alternatives[0], amount.choice[0] == 0
+    else:
+        first = found.metric_map.tiers[subject].measures[0]
+        best, is_best = first.alternatives[0], measure == first.id
+    is_enough = is_best and amount.extent[0] != Extent.AT_LEAST and (has_peak or not best.parts[0].peak)
+    return None if is_enough else best
 
 
 def _chosen(found: Launch, subject: str, measure: str | None) -> tuple[Amount | None, tuple[Alternative, ...]]:

@@ -58,7 +58,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Explained:
-    """One subject: the steps to its numbers, the cells that they stand on, the map entry, and what is lacking."""
+    """One subject: the steps to its numbers, the cells that they stand on, the map entry, and what is lacking.
+
+    ``alternative`` says which of the map entry's alternatives was used; ``collect`` is the command that would give what
+    is not known, or a better answer.
+    """
 
     subject: str
     extent: str | None
@@ -69,6 +73,7 @@ class Explained:
     map_file: str | None
     map_line: int | None
     collect: str | None
+    alternative: str | None = None
 
 
 @dataclass(frozen=True)

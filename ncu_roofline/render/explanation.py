@@ -71,7 +71,9 @@ def _subject(subject: Explained) -> Iterator[str]:
     for step in subject.steps:
         yield from _step(step)
     if subject.map_file:
-        yield f"  map entry: {subject.map_file}" + (f":{subject.map_line}" if subject.map_line else "")
+        line = f":{subject.map_line}" if subject.map_line else ""
+        which = f", {subject.alternative}" if subject.alternative else ""
+        yield f"  map entry: {subject.map_file}{line}{which}"
     yield from _table([_cell(cell) for cell in subject.cells])
     if subject.collect:
         yield f"  Collect with: {subject.collect}"
