@@ -163,10 +163,10 @@ def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:
     """Numeric and text metrics that any map may read."""
     used: set[str] = set()
     texts: set[str] = set()
+    for counter in frozenset().union(*(metric_map.base_counters() for metric_map in library.maps.values())):
+        used |= metrics_of(counter)
     for metric_map in library.maps.values():
         used.update(metric_map.time)
-        for counter in metric_map.base_counters():
-            used |= metrics_of(counter)
         for name, metric in metric_map.attributes.items():
             (texts if name in _TEXT_ATTRIBUTES else used).add(metric)
     return frozenset(used), frozenset(texts)

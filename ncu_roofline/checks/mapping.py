@@ -255,7 +255,7 @@ def device_doubtful(view: View) -> Iterator[Evidence]:
     slice the ceilings of the paths are those of its SMs. Numbers of low confidence are said to be so.
     """
     asks = np.zeros(view.size, np.bool_)
-    for prefix, _ in _amounts():
+    for prefix, _ in _amounts() if view.device_notes else ():
         asks |= (view.floats(f"{prefix}.rate") > 0) & np.isnan(view.floats(f"{prefix}.peak"))
         asks |= view.labels(f"{prefix}.peak_source") == "device"
     for reason, launches in view.device_notes.items():
@@ -288,6 +288,8 @@ def ceilings_disagree(view: View) -> Iterator[Evidence]:
     the peak of a launch depends on the instructions that it used.
     """
     for prefix, name in _amounts():
+        if not view.matching(f"ceilings.{name}.*.value"):
+            continue
         peak, clock = view.floats(f"{prefix}.peak"), view.floats(f"{prefix}.peak_clock")
         from_report = view.labels(f"{prefix}.peak_source") == "report"
         for source in ("device", "measured"):
