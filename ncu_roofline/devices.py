@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -211,8 +211,8 @@ def _load_table(path: Path) -> _Table:
 
 
 def _table(file: YamlFile) -> _Table:
-    top = _mapping(file, "$", file.data)
-    _only(file, "$", top, {"schema", "not_listed", "devices"})
+    top = file.mapping("$", file.data)
+    file.only("$", top, {"schema", "not_listed", "devices"})
     if top.get("schema") != 1:
         file.report("$.schema", f"schema {top.get('schema')!r} is not known; this version reads schema 1")
     entries = top.get("devices")
@@ -226,8 +226,8 @@ def _table(file: YamlFile) -> _Table:
 
 
 def _device(file: YamlFile, where: str, entry: Any) -> Device:
-    entry = _mapping(file, where, entry)
-    _only(file, where, entry, _KEYS)
+    entry = file.mapping(where, entry)
+    file.only(where, entry, _KEYS)
     for key in _REQUIRED:
         if entry.get(key) is None:
             file.report(where, f"missing key {key!r}")
@@ -269,7 +269,7 @@ def _check_texts(file: YamlFile, where: str, texts: Mapping[str, str | None]) ->
 
 def _rates(file: YamlFile, where: str, entry: Any, remarks: dict[str, Remark]) -> dict[str, float]:
     rates = {}
-    for path, value in _mapping(file, where, {} if entry is None else entry).items():
+    for path, value in file.mapping(where, {} if entry is None else entry).items():
         if path not in PATHS:
             file.report(f"{where}.{path}", f"unknown instruction path; known are {', '.join(PATHS)}")
         rate = _number(file, f"{where}.{path}", value, path, remarks)
@@ -284,7 +284,7 @@ def _number(file: YamlFile, where: str, entry: Any, name: str, remarks: dict[str
     """A positive number, or one with its confidence and note, which goes to the remarks; None stays None."""
     value = entry
     if isinstance(entry, dict):
-        _only(file, where, entry, {"value", "confidence", "note"})
+        file.only(where, entry, {"value", "confidence", "note"})
         value = entry.get("value")
         note, confidence = (_text(file, f"{where}.{key}", entry.get(key, "")) for key in ("note", "confidence"))
         _check_confidence(file, f"{where}.confidence", confidence)
@@ -319,19 +319,6 @@ def _refuse_doubles(file: YamlFile, devices: tuple[Device, ...], not_listed: tup
 def _check_confidence(file: YamlFile, where: str, confidence: str | None) -> None:
     if confidence and confidence not in CONFIDENCES:
         file.report(where, f"{confidence!r} is not one of {', '.join(CONFIDENCES)}")
-
-
-def _mapping(file: YamlFile, where: str, value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    file.report(where, "must be a mapping")
-    return {}
-
-
-def _only(file: YamlFile, where: str, mapping: Mapping[str, Any], keys: Collection[str]) -> None:
-    for key in mapping:
-        if key not in keys:
-            file.report(f"{where}.{key}", f"unknown key; known here are {', '.join(sorted(keys))}")
 
 
 def _texts(file: YamlFile, where: str, entry: Any) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ module knows nothing of what the files mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,19 @@ class YamlFile:
         while known not in self.lines and "." in known:
             known = known.rsplit(".", 1)[0]
         self.problems.append(DataFileProblem(self.name, self.lines.get(known, 1), path, message))
+
+    def mapping(self, path: str, value: Any) -> dict[str, Any]:
+        """The value at a path, which has to be a mapping; what is none is a problem and gives an empty one."""
+        if isinstance(value, dict):
+            return value
+        self.report(path, "must be a mapping")
+        return {}
+
+    def only(self, path: str, mapping: Mapping[str, Any], keys: Collection[str]) -> None:
+        """Report the keys of a mapping that are not among the known ones."""
+        for key in mapping:
+            if key not in keys:
+                self.report(f"{path}.{key}", f"unknown key; known here are {', '.join(sorted(keys))}")
 
 
 def read_yaml(path: Path) -> YamlFile:

@@ -58,8 +58,8 @@ def read_document(path: Path) -> Document:
     document = Document(file)
     if file.problems:
         return document
-    top = _mapping(file, "$", file.data)
-    _only(file, "$", top, _KEYS)
+    top = file.mapping("$", file.data)
+    file.only("$", top, _KEYS)
     for key in _REQUIRED:
         if key not in top:
             file.report("$", f"missing key {key!r}")
@@ -76,7 +76,7 @@ def read_document(path: Path) -> Document:
     document.cycles = _counters(file, "$.cycles", top.get("cycles", []))
     document.clocks = {
         name: _counter(file, f"$.clocks.{name}", counter)
-        for name, counter in _mapping(file, "$.clocks", top.get("clocks", {})).items()
+        for name, counter in file.mapping("$.clocks", top.get("clocks", {})).items()
     }
     document.utilization = _counters(file, "$.utilization", top.get("utilization", []))
     document.attributes = _attributes(file, top.get("attributes", {}))
@@ -85,16 +85,16 @@ def read_document(path: Path) -> Document:
     document.absent = _counters(file, "$.absent", top.get("absent", []))
     document.only_seen_in = {
         _counter(file, f"$.only_seen_in.{name}", name): _text(file, f"$.only_seen_in.{name}", report)
-        for name, report in _mapping(file, "$.only_seen_in", top.get("only_seen_in", {})).items()
+        for name, report in file.mapping("$.only_seen_in", top.get("only_seen_in", {})).items()
     }
     document.sources = _texts(file, "$.sources", top.get("sources", []))
     if "sources" in top and not document.sources:
         file.report("$.sources", "a map needs at least one source")
     document.paths = {
-        name: _path(file, name, entry) for name, entry in _mapping(file, "$.paths", top.get("paths", {})).items()
+        name: _path(file, name, entry) for name, entry in file.mapping("$.paths", top.get("paths", {})).items()
     }
     document.tiers = {
-        name: _tier(file, name, entry) for name, entry in _mapping(file, "$.tiers", top.get("tiers", {})).items()
+        name: _tier(file, name, entry) for name, entry in file.mapping("$.tiers", top.get("tiers", {})).items()
     }
     return document
 
@@ -105,8 +105,8 @@ def _path(file: YamlFile, name: str, entry: Any) -> PathMap | None:
         file.report(where, f"unknown instruction path; known are {', '.join(PATHS)}")
     if entry is None:
         return None
-    entry = _mapping(file, where, entry)
-    _only(file, where, entry, {"pipe", "alternatives", "sources"})
+    entry = file.mapping(where, entry)
+    file.only(where, entry, {"pipe", "alternatives", "sources"})
     _texts(file, f"{where}.sources", entry.get("sources", []))
     return PathMap(
         path=name,
@@ -119,8 +119,8 @@ def _path(file: YamlFile, name: str, entry: Any) -> PathMap | None:
 
 
 def _path_alternative(file: YamlFile, where: str, entry: Any) -> Alternative:
-    entry = _mapping(file, where, entry)
-    _only(file, where, entry, {"parts"})
+    entry = file.mapping(where, entry)
+    file.only(where, entry, {"parts"})
     parts = entry.get("parts")
     if not isinstance(parts, list) or not parts:
         file.report(f"{where}.parts", "needs a list of at least one part")
@@ -138,8 +138,8 @@ def _tier(file: YamlFile, name: str, entry: Any) -> tuple[Measure, ...] | None:
         file.report(where, f"unknown memory tier; known are {', '.join(TIERS)}")
     if entry is None:
         return None
-    entry = _mapping(file, where, entry)
-    _only(file, where, entry, {"measures"})
+    entry = file.mapping(where, entry)
+    file.only(where, entry, {"measures"})
     measures = entry.get("measures")
     if not isinstance(measures, list) or not measures:
         file.report(f"{where}.measures", "needs a list of at least one measure")
@@ -155,8 +155,8 @@ def _tier(file: YamlFile, name: str, entry: Any) -> tuple[Measure, ...] | None:
 
 
 def _measure(file: YamlFile, where: str, entry: Any) -> Measure:
-    entry = _mapping(file, where, entry)
-    _only(file, where, entry, {"id", "counts", "alternatives", "misses", "contains", "data_path"})
+    entry = file.mapping(where, entry)
+    file.only(where, entry, {"id", "counts", "alternatives", "misses", "contains", "data_path"})
     return Measure(
         id=_text(file, f"{where}.id", entry.get("id", "")),
         counts=_text(file, f"{where}.counts", entry.get("counts", "")),
@@ -171,15 +171,15 @@ def _measure(file: YamlFile, where: str, entry: Any) -> Measure:
         misses=_counters(file, f"{where}.misses", entry.get("misses", [])),
         contains={
             _known_cc(file, f"{where}.contains", cc): _text(file, f"{where}.contains.{cc}", what)
-            for cc, what in _mapping(file, f"{where}.contains", entry.get("contains", {})).items()
+            for cc, what in file.mapping(f"{where}.contains", entry.get("contains", {})).items()
         },
         data_path=_text(file, f"{where}.data_path", entry["data_path"]) if "data_path" in entry else None,
     )
 
 
 def _part(file: YamlFile, where: str, entry: Any, *, amount: str) -> Part:
-    entry = _mapping(file, where, entry)
-    _only(file, where, entry, {amount, "peak"})
+    entry = file.mapping(where, entry)
+    file.only(where, entry, {amount, "peak"})
     work = _weights(file, f"{where}.{amount}", entry.get(amount, {}))
     if not work:
         file.report(f"{where}.{amount}", "needs at least one counter")
@@ -205,8 +205,8 @@ def _tensor_activity(file: YamlFile, entry: Any) -> TensorActivity | None:
     if entry is None:
         return None
     where = "$.tensor_activity"
-    entry = _mapping(file, where, entry)
-    _only(file, where, entry, {"active", "constant_loads", "includes_constant_loads", "operations_per_instruction"})
+    entry = file.mapping(where, entry)
+    file.only(where, entry, {"active", "constant_loads", "includes_constant_loads", "operations_per_instruction"})
     includes = entry.get("includes_constant_loads", False)
     if not isinstance(includes, bool):
         file.report(f"{where}.includes_constant_loads", "must be true or false")
@@ -234,12 +234,12 @@ def _range(file: YamlFile, where: str, entry: Mapping[str, Any]) -> tuple[int, i
 
 def _unmeasured(file: YamlFile, entry: Any) -> dict[str, dict[str, str]]:
     where = "$.unmeasured"
-    tiers = _mapping(file, where, entry)
-    _only(file, where, tiers, set(TIERS))
+    tiers = file.mapping(where, entry)
+    file.only(where, tiers, set(TIERS))
     return {
         tier: {
             _known_cc(file, f"{where}.{tier}", cc): _text(file, f"{where}.{tier}.{cc}", reason)
-            for cc, reason in _mapping(file, where, reasons).items()
+            for cc, reason in file.mapping(where, reasons).items()
         }
         for tier, reasons in tiers.items()
     }
@@ -247,8 +247,8 @@ def _unmeasured(file: YamlFile, entry: Any) -> dict[str, dict[str, str]]:
 
 def _attributes(file: YamlFile, entry: Any) -> dict[str, str]:
     where = "$.attributes"
-    attributes = _mapping(file, where, entry)
-    _only(file, where, attributes, _ATTRIBUTES)
+    attributes = file.mapping(where, entry)
+    file.only(where, attributes, _ATTRIBUTES)
     return {name: _counter(file, f"{where}.{name}", metric) for name, metric in attributes.items()}
 
 
@@ -273,7 +273,7 @@ def _known_cc(file: YamlFile, where: str, cc: Any) -> str:
 
 def _weights(file: YamlFile, where: str, entry: Any) -> dict[str, int]:
     weights: dict[str, int] = {}
-    for name, weight in _mapping(file, where, entry).items():
+    for name, weight in file.mapping(where, entry).items():
         at = f"{where}.{name}"
         if isinstance(weight, bool) or not isinstance(weight, int):
             file.report(at, f"the weight {weight!r} is not an integer")
@@ -307,16 +307,3 @@ def _text(file: YamlFile, where: str, value: Any) -> str:
     if not isinstance(value, str) or not value:
         file.report(where, f"{value!r} must be a text that is not empty")
     return str(value)
-
-
-def _mapping(file: YamlFile, where: str, value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    file.report(where, "must be a mapping")
-    return {}
-
-
-def _only(file: YamlFile, where: str, mapping: Mapping[str, Any], keys: set[str]) -> None:
-    for key in mapping:
-        if key not in keys:
-            file.report(f"{where}.{key}", f"unknown key; known here are {', '.join(sorted(keys))}")

@@ -41,7 +41,7 @@ def read_own(path: Path) -> MeasuredCeilings:
 
     """
     file = read_yaml(path)
-    top = {} if file.data is None else _mapping(file, "$", file.data)
+    top = {} if file.data is None else file.mapping("$", file.data)
     if top:
         _check_top(file, top)
     read = _read_wrapped(file, path, top) if "from" in top else _read_values(file, path, top)
@@ -51,7 +51,7 @@ def read_own(path: Path) -> MeasuredCeilings:
 
 
 def _check_top(file: YamlFile, top: Mapping[str, Any]) -> None:
-    _only(file, "$", top, _KEYS)
+    file.only("$", top, _KEYS)
     schema = top.get("schema")
     if "schema" not in top:
         file.report("$", "missing key 'schema'")
@@ -86,7 +86,7 @@ def _check_sources(file: YamlFile, top: Mapping[str, Any]) -> None:
 def _read_values(file: YamlFile, path: Path, top: Mapping[str, Any]) -> MeasuredCeilings | None:
     if "ceilings" not in top:
         return None
-    entries = _mapping(file, "$.ceilings", top["ceilings"])
+    entries = file.mapping("$.ceilings", top["ceilings"])
     if not entries:
         file.report("$.ceilings", "needs at least one tier or instruction path")
     ceilings: dict[str, MeasuredCeiling] = {}
@@ -106,7 +106,7 @@ def _ceiling(file: YamlFile, name: str, entry: Any) -> MeasuredCeiling | None:
     if not isinstance(entry, dict):
         file.report(where, "must be a mapping such as {value: 1.38 TB/s}")
         return None
-    _only(file, where, entry, _ENTRY_KEYS)
+    file.only(where, entry, _ENTRY_KEYS)
     value = None
     if "value" not in entry:
         file.report(where, "missing key 'value'")
@@ -172,7 +172,7 @@ def _names(file: YamlFile, key: str, entry: Any, result: ToolResult | None, used
     """The checked part of a mapping from names of another tool to tiers or paths."""
     what, known = _MAPPINGS[key]
     mapping: dict[str, str] = {}
-    for name, target in _mapping(file, f"$.{key}", entry).items():
+    for name, target in file.mapping(f"$.{key}", entry).items():
         where = f"$.{key}.{name}"
         if target not in known:
             file.report(where, f"unknown {what} {target!r}; known are {', '.join(known)}")
@@ -212,16 +212,3 @@ def _text(file: YamlFile, where: str, value: Any) -> str:
         file.report(where, f"{value!r} must be a text that is not empty")
         return ""
     return value
-
-
-def _mapping(file: YamlFile, where: str, value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    file.report(where, "must be a mapping")
-    return {}
-
-
-def _only(file: YamlFile, where: str, mapping: Mapping[str, Any], keys: Collection[str]) -> None:
-    for key in mapping:
-        if key not in keys:
-            file.report(f"{where}.{key}", f"unknown key; known here are {', '.join(sorted(keys))}")
