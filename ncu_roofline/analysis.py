@@ -13,6 +13,7 @@ from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.grouping import group_launches, group_ranges
 from ncu_roofline.maps import MetricMap
+from ncu_roofline.measured import MeasuredCeilings
 from ncu_roofline.normalise import Counters
 from ncu_roofline.vocabulary import PATHS, TIERS, Severity
 
@@ -45,8 +46,9 @@ class Analysis:
 
     ``columns`` has the dotted columns of the contract over the launches, in SI base units; NaN and None are
     unknown. ``device_time`` is the time of all launches of the input on the same device, to which shares refer
-    also after a selection. ``counters`` are those of each input, for ``explain``. ``launches``, ``points`` and
-    ``findings`` are the same as pandas tables, which is loaded only when one of them is asked for.
+    also after a selection. ``counters`` are those of each input, and ``measured`` the user's ceilings, for
+    ``explain``. ``launches``, ``points`` and ``findings`` are the same as pandas tables, which is loaded only when
+    one of them is asked for.
     """
 
     inputs: tuple[Input, ...]
@@ -55,6 +57,7 @@ class Analysis:
     skipped_rules: tuple[SkippedRule, ...]
     maps: Mapping[str, MetricMap]
     counters: tuple[Counters, ...]
+    measured: MeasuredCeilings | None = None
 
     def __len__(self) -> int:
         return len(self.columns["launch"])

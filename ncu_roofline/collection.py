@@ -46,8 +46,11 @@ def for_architecture(metric_map: MetricMap, cc: str | None, names: Collection[st
     """The command that collects some tiers and paths (None: all) on an architecture, and what its options mean."""
     metrics = metrics_to_collect(metric_map, cc, names)
     parts = [name for name in parts_to_collect(metric_map, cc) if names is None or name in names]
+    head = f"{metric_map.title} (CC {cc}, map {metric_map.id})"
+    if not parts:
+        return "\n".join([f"{head}: nothing of this can be collected", *_reasons(metric_map, cc, names)])
     lines = [
-        f"{metric_map.title} (CC {cc}, map {metric_map.id}): {len(metrics)} metrics for {', '.join(parts)}",
+        f"{head}: {len(metrics)} metrics for {', '.join(parts)}",
         *_reasons(metric_map, cc, names),
         *_meaning(run),
         "",
@@ -70,7 +73,7 @@ def _architecture(analysis: Analysis, map_id: str, cc: str | None, run: Run) -> 
         for name, alternative in parts_to_collect(metric_map, cc).items()
         if not _is_known(analysis, name, here) and (gone := _lacking(alternative, collected))
     }
-    head = f"{metric_map.title} (CC {cc or 'not stated'}, map {map_id}), {int(here.sum())} launches"
+    head = f"{metric_map.title} (CC {cc or 'not stated'}, map {map_id}), {_launches(int(here.sum()))}"
     if not lacking:
         return "\n".join([f"{head}: nothing is missing.", *_reasons(metric_map, cc, None)])
     metrics = metrics_to_collect(metric_map, cc)
@@ -85,6 +88,10 @@ def _architecture(analysis: Analysis, map_id: str, cc: str | None, run: Run) -> 
             command_line(metrics, options=run.options, application=run.application),
         ]
     )
+
+
+def _launches(count: int) -> str:
+    return f"{count} launch" + ("es" if count != 1 else "")
 
 
 def _architectures(analysis: Analysis) -> list[tuple[str, str | None]]:

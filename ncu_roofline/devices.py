@@ -170,7 +170,7 @@ def _on_sms(device: Device, name: str, count: int | None) -> DeviceMatch:
     if count is not None and count < device.sm_count:
         reason = (
             f"the launch had {count} of the {device.sm_count} SMs of {device.name}: a MIG slice, or another product; "
-            "the DRAM bandwidth is that of the whole product"
+            "the DRAM bandwidth of the table is that of the whole product and is not used"
         )
         return DeviceMatch(device, (device,), count, is_slice=True, reason=reason)
     if count is None and _SLICE.search(name):

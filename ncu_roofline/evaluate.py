@@ -39,15 +39,17 @@ REPORT_TIME, CYCLES_TIME, NO_TIME = 0, 1, -1
 class Amount:
     """Work of a path or bytes of a measure; arrays of shape (launches,), NaN where unknown.
 
-    ``total`` in FLOP, OP or byte, ``rate`` per second, ``peak`` the matching ceiling per second,
-    ``mix`` the ceiling that the mix of instructions itself sets (NaN where it is not below the peak),
-    ``clock`` of the unit that counts, in Hz. ``extent`` holds ``Extent`` values, ``recipe`` indices into
-    ``recipes``, ``choice`` the position of the alternative in the map.
+    ``total`` in FLOP, OP or byte, ``rate`` per second, ``peak`` the matching ceiling per second, ``first_peak``
+    that of the first part alone (dense, the fastest instructions), ``mix`` the ceiling that the mix of
+    instructions itself sets (NaN where it is not below the peak), ``clock`` of the unit that counts, in Hz.
+    ``extent`` holds ``Extent`` values, ``recipe`` indices into ``recipes``, ``choice`` the position of the
+    alternative in the map.
     """
 
     total: FloatArray
     rate: FloatArray
     peak: FloatArray
+    first_peak: FloatArray
     mix: FloatArray
     clock: FloatArray
     extent: npt.NDArray[np.int8]
@@ -154,6 +156,7 @@ class _Candidate:
     total: FloatArray
     rate: FloatArray
     peak: FloatArray
+    first_peak: FloatArray
     mix: FloatArray
     clock: FloatArray
     present: npt.NDArray[np.int16]
@@ -194,6 +197,7 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
         total=total_value,
         rate=rate_value,
         peak=pick("peak"),
+        first_peak=pick("first_peak"),
         mix=pick("mix"),
         clock=pick("clock"),
         extent=extent.astype(np.int8),
@@ -238,6 +242,7 @@ def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
         total=all_total,
         rate=all_rate,
         peak=peak,
+        first_peak=peaks[0],
         mix=_mix_ceiling(alternative, amount, slots[0], peak),
         clock=clock(view, counters[0]),
         present=present,

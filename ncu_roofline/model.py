@@ -51,6 +51,7 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
     for name, amount in quantities.work.items():
         roof = chosen_ceiling(name, from_report(amount.peak, amount.clock), None, offers)
         columns |= _work_columns(name, amount, roof)
+        columns |= _own_peak(name, from_report(amount.first_peak, amount.clock))
         if name not in NEVER_BINDING_PATHS:
             pipe = metric_map.paths[name].pipe
             members.append(_member(name, f"pipe:{pipe}", pipe, amount, roof.value))
@@ -61,6 +62,12 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
         _unseen(columns, name, quantities.unseen.get(name, {}))
         columns[f"traffic.{name}.intensity"] = _intensity(quantities.work, columns, f"traffic.{name}")
     columns |= _offered(offers)
+    for name in quantities.traffic:
+        in_use = columns[f"traffic.{name}.measure"]
+        own = [(in_use == measure, amount) for measure, amount in quantities.traffic[name].items()]
+        peak = np.select([used for used, _ in own], [amount.peak for _, amount in own], np.nan)
+        clock = np.select([used for used, _ in own], [amount.clock for _, amount in own], np.nan)
+        columns |= _own_peak(name, from_report(peak, clock))
     columns |= _missing(columns, metric_map, len(quantities.time))
     result = bound(members, quantities.time, undecided=quantities.tensor_missing)
     columns |= _bound_columns(result)
@@ -90,6 +97,13 @@ def _offered(offers: Offers) -> Columns:
             columns[f"ceilings.{name}.{source}.value"] = ceiling.value
             columns[f"ceilings.{name}.{source}.clock"] = ceiling.clock
     return columns
+
+
+def _own_peak(name: str, roof: Ceiling) -> Columns:
+    """The report's own peak, which stands beside the ceiling in use."""
+    if np.isnan(roof.value).all():
+        return {}
+    return {f"ceilings.{name}.report.value": roof.value, f"ceilings.{name}.report.clock": roof.clock}
 
 
 def _work_columns(name: str, amount: Amount, roof: Ceiling) -> Columns:

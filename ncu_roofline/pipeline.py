@@ -138,6 +138,7 @@ def analyze(
         skipped_rules=skipped,
         maps={metric_map.id: metric_map for metric_map in maps},
         counters=tuple(counters),
+        measured=measured,
     )
 
 
@@ -336,7 +337,8 @@ def _device_ceilings(
 def _ceiling_notes(measured: MeasuredCeilings | None, devices: ObjectArray) -> tuple[str, ...]:
     if measured is None:
         return ()
-    head = f"{measured.file} ({measured.tool})"
+    of = "; ".join(filter(None, (measured.title, *measured.sources)))
+    head = f"{measured.file} ({measured.tool}{f': {of}' if of else ''})"
     if not any(measured.covers(device) for device in dict.fromkeys(devices.tolist())):
         return (f"{head} is of {measured.device}, which no launch ran on: its ceilings are not used",)
     return (f"{head} gives {', '.join(measured.ceilings)}", *measured.notes)

@@ -156,7 +156,42 @@ def test_sparse_peak_taken_as_dense_is_found_against_the_device_table(write: Wri
     metrics = RUN | {name: "1,000 ", f"{name}.peak_sustained": f"{108 * 4096:,} "}
     found = finding(nr.analyze(report(write, metrics)), "ceilings-disagree")
     assert found is not None
-    assert "tensor.bf16: the ceiling in use is 2 times the device ceiling" in found.message
+    assert "tensor.bf16: the report's own peak is 2 times that of the device table" in found.message
+
+
+def test_launch_that_really_ran_sparse_is_no_finding(write: Write) -> None:
+    metrics = dict(RUN)
+    for sparsity, count, peak in (("off", 0, 2048), ("on", 1000, 4096)):
+        name = f"sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_{sparsity}.sum"
+        metrics |= {name: f"{count} ", f"{name}.peak_sustained": f"{108 * peak:,} "}
+    analysis = nr.analyze(report(write, metrics))
+    assert row_of(analysis)["work.tensor.bf16.peak"] == 108 * 4096e9
+    assert finding(analysis, "ceilings-disagree") is None
+
+
+def test_dram_peak_at_a_lower_memory_clock_than_published_is_no_finding(write: Write) -> None:
+    # 1280 byte per cycle x 1 GHz = 1.28 TB/s of the published 1.555
+    metrics = RUN | {"PKD": "1,280 byte/cycle", "DHZ": "1 Ghz"}
+    assert finding(nr.analyze(report(write, metrics)), "ceilings-disagree") is None
+
+
+def test_dram_peak_above_the_published_bandwidth_is_a_finding(write: Write) -> None:
+    found = finding(nr.analyze(report(write, RUN | {"PKD": "1,280 byte/cycle", "DHZ": "2 Ghz"})), "ceilings-disagree")
+    assert found is not None
+    assert "dram: the report's own peak is 1.65 times that of the device table" in found.message
+    assert "same clock" not in found.message
+
+
+def test_own_peak_that_is_not_in_use_stands_beside(write: Write) -> None:
+    analysis = nr.analyze(report(write, RUN | {"PKF": "6,912 inst/cycle"}), peak_source="device")
+    listed = json.loads(analysis.to_json())["launches"][0]["ceilings"]
+    assert {"of": "fp32", "value": PER_CYCLE * 1e9, "source": "report", "clock": 1e9} in listed
+
+
+def test_explain_says_where_a_measured_ceiling_stands(write: Write) -> None:
+    analysis = nr.analyze(report(write, RUN), ceilings=write(MEASURED, "m.yaml"))
+    (step,) = [step for step in analysis.explain(0, "dram").subjects[0].steps if step.source == "measured"]
+    assert "m.yaml" in step.formula
 
 
 def test_explain_shows_report_device_and_measured_ceilings_side_by_side(write: Write) -> None:

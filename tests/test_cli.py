@@ -345,6 +345,18 @@ def test_collect_of_tensor_takes_every_tensor_path_and_the_activity_of_the_pipe(
         assert name in result.stdout
 
 
+def test_collect_of_what_cannot_be_collected_gives_the_reason_and_no_command() -> None:
+    result = run("collect", "--cc", "8.7", "--tiers", "dram")
+    assert "dram cannot be measured" in result.stdout
+    assert "ncu --" not in result.stdout
+
+
+def test_peak_source_measured_without_a_file_is_a_usage_error() -> None:
+    result = run("analyze", A100, "--peak-source", "measured")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--peak-source measured: needs a file of measured ceilings (--ceilings FILE)" in result.stderr
+
+
 def test_collect_says_what_cannot_be_collected() -> None:
     result = run("collect", "--cc", "12.1")
     assert "dram cannot be measured: the chip has no DRAM counters" in result.stdout
@@ -369,7 +381,7 @@ def test_collect_without_a_question_is_a_usage_error(arguments: tuple[str, ...],
 def test_collect_names_what_a_report_lacks_for_each_part(write: Write) -> None:
     metrics = {name: value for name, value in CLEAN.items() if name not in ("PKD", "FADD")}
     lines = run("collect", write(details(*launch(metrics)))).stdout.splitlines()
-    assert lines[0] == "Ampere GA100 (CC 8.0, map sm_80), 1 launches: missing"
+    assert lines[0] == "Ampere GA100 (CC 8.0, map sm_80), 1 launch: missing"
     assert [line.split() for line in lines[1:3]] == [
         ["dram", "dram__bytes.sum.peak_sustained"],
         ["fp32", "sm__sass_thread_inst_executed_op_fadd_pred_on.sum"],

@@ -219,6 +219,23 @@ def test_maps_that_extend_each_other_are_an_error(tmp_path: Path) -> None:
     assert "'sm_999' extends this map in turn" in problems(str(tmp_path / "a.yaml"))[0]
 
 
+def test_map_that_extends_itself_is_an_error(write: Write) -> None:
+    found = problems(write(SM_999.replace("extends: base", "extends: sm_999"), "m.yaml"))
+    assert "a map cannot extend itself" in found[0]
+
+
+def test_problems_of_a_parent_are_those_of_the_child(tmp_path: Path) -> None:
+    (tmp_path / "parent.yaml").write_text(SM_999.replace("sources: [a test]", "sources: []"))
+    child = SM_999.replace("extends: base", "extends: sm_999").replace("id: sm_999", "id: child")
+    (tmp_path / "child.yaml").write_text(child)
+    assert "parent.yaml" in problems(str(tmp_path / "child.yaml"))[0]
+
+
+def test_peak_of_a_counter_that_is_absent_is_dropped(write: Write) -> None:
+    metric_map = load_map(Path(write(f"{SM_999}absent: [dram__bytes]\n", "m.yaml")))
+    assert [part.peak for a in metric_map.tiers["dram"].measures[0].alternatives for part in a.parts] == [{}] * 6
+
+
 def test_own_peak_of_two_counters_is_an_error(write: Write) -> None:
     text = SM_999.replace("work: {sm__ops_path_tensor_src_fp8: 1}", "work: {a__b: 1, c__d: 1}")
     found = problems(write(text.replace("peak: {sm__ops_path_tensor_src_fp8: 1}", "peak: own"), "m.yaml"))

@@ -40,10 +40,13 @@ LAYERS: dict[str, set[str]] = {
     "identities": {"arrays", "counters", "maps"},
     "checks": {"arrays", "collect", "counters", "errors", "identities", "maps", "readers", "vocabulary"},
     "grouping": {"arrays", "vocabulary"},
-    "analysis": {"arrays", "checks", "conditions", "explain", "grouping", "maps", "normalise", "render", "vocabulary"},
-    "explain": {
-        "analysis", "arrays", "checks", "collect", "counters", "errors", "evaluate", "maps", "model", "normalise",
+    "analysis": {
+        "arrays", "checks", "conditions", "explain", "grouping", "maps", "measured", "normalise", "render",
         "vocabulary",
+    },
+    "explain": {
+        "analysis", "arrays", "checks", "collect", "counters", "errors", "evaluate", "maps", "measured", "model",
+        "normalise", "vocabulary",
     },
     "pipeline": {
         "analysis", "arrays", "ceilings", "checks", "conditions", "counters", "devices", "errors", "evaluate",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, ratio
+from ncu_roofline.arrays import BoolArray, FloatArray, ratio
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.collect import COLLECT, collection_command
 from ncu_roofline.vocabulary import (
@@ -280,36 +280,44 @@ def measured_ceilings(view: View) -> Iterator[Evidence]:
 
 
 def ceilings_disagree(view: View) -> Iterator[Evidence]:
-    """Two ceilings of one resource differ by more than 10 % at the same clock.
+    """Two ceilings of one resource differ by more than 10 %.
 
-    The report's own peak and the device table are compared per cycle, a measured ceiling with the one in use. Another
-    product than the report says, a sparse peak that is taken as dense, GB against GiB, or a measurement that did not
-    reach the roof show here. Tensor paths are compared only where the report's peak is above that of the table, since
-    the peak of a launch depends on the instructions that it used.
+    The report's own dense peak of a path and that of the device table are compared per cycle; a DRAM peak above that of
+    the table (below it the memory clock may be lower); a measured ceiling with the one in use. Another product than the
+    report says, a sparse peak that is taken as dense, GB against GiB, or a measurement that did not reach the roof show
+    here.
     """
     for prefix, name in _amounts():
         if not view.matching(f"ceilings.{name}.*.value"):
             continue
-        peak, clock = view.floats(f"{prefix}.peak"), view.floats(f"{prefix}.peak_clock")
-        from_report = view.labels(f"{prefix}.peak_source") == "report"
-        for source in ("device", "measured"):
-            other, at = view.floats(f"ceilings.{name}.{source}.value"), view.floats(f"ceilings.{name}.{source}.clock")
-            scale = np.where(np.isnan(at) | np.isnan(clock) | (name in TIERS), 1.0, ratio(clock, at))
-            share = ratio(peak, other * scale)
-            apart = np.abs(share - 1.0) > _CEILINGS_AGREE
-            if source == "device":
-                apart &= from_report & ~(is_tensor(name) & (share < 1.0))
-            else:
-                apart &= view.labels(f"{prefix}.peak_source") != "measured"
-            if apart.any():
-                first = int(np.flatnonzero(apart)[0])
-                yield Evidence(
-                    apart,
-                    f"{name}: the ceiling in use is {share[first]:.3g} times the {source} ceiling at the same clock "
-                    f"({peak[first]:.4g} and {other[first] * scale[first]:.4g} per second).",
-                    "Look which of the two belongs to this device, clock and density; explain shows both.",
-                    Severity.NOTE if source == "measured" else None,
-                )
+        own, own_clock = _ceiling(view, name, "report")
+        device, device_clock = _ceiling(view, name, "device")
+        per_cycle = ratio(own, device * (1.0 if name in TIERS else ratio(own_clock, device_clock)))
+        is_apart = per_cycle > 1.0 + _CEILINGS_AGREE
+        if name not in TIERS:
+            is_apart |= per_cycle < 1.0 - _CEILINGS_AGREE
+        if is_apart.any():
+            yield Evidence(
+                is_apart,
+                f"{name}: the report's own peak is {per_cycle[is_apart][0]:.3g} times that of the device table"
+                f"{'' if name in TIERS else ' at the same clock'}.",
+                "Look whether it is this product, and a dense peak; explain shows both.",
+            )
+        measured, _ = _ceiling(view, name, "measured")
+        share = ratio(measured, view.floats(f"{prefix}.peak"))
+        is_apart = (np.abs(share - 1.0) > _CEILINGS_AGREE) & (view.labels(f"{prefix}.peak_source") != "measured")
+        if is_apart.any():
+            yield Evidence(
+                is_apart,
+                f"{name}: the measured ceiling is {share[is_apart][0]:.3g} times the ceiling in use.",
+                "A measurement often stays below a peak, and may have run at another clock; explain shows both.",
+                Severity.NOTE,
+            )
+
+
+def _ceiling(view: View, name: str, source: str) -> tuple[FloatArray, FloatArray]:
+    """Value per second and clock of a ceiling that stands beside."""
+    return view.floats(f"ceilings.{name}.{source}.value"), view.floats(f"ceilings.{name}.{source}.clock")
 
 
 def _amounts() -> list[tuple[str, str]]:

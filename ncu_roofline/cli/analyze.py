@@ -78,6 +78,8 @@ def analyze(
     from ncu_roofline.vocabulary import Severity
 
     names = required(require)
+    if peak_source == "measured" and ceilings is None:
+        raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
     analysis = run(
         *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
         progress=None if quiet else ReadingProgress(),

@@ -73,7 +73,8 @@ def _find(analysis: Analysis, launch: int) -> Launch:
     metric_map = analysis.maps[row["map"]]
     values = {name: column[position : position + 1] for name, column in counters.values.items()}
     quantities = evaluate(metric_map, values, 1)
-    return Launch(columns, row, metric_map, CounterView(values, quantities.time), quantities, counters, position)
+    view = CounterView(values, quantities.time)
+    return Launch(columns, row, metric_map, view, quantities, counters, position, analysis.measured)
 
 
 def _subjects(found: Launch, quantity: str | None) -> Sequence[str]:
@@ -286,12 +287,16 @@ def _from_elsewhere(found: Launch, prefix: str, source: str) -> Expression:
 
 
 def _beside(found: Launch, subject: str, unit: str) -> Iterator[Step]:
-    """Ceilings of the device table and of a user's file, each at its own clock."""
-    for source in ("device", "measured"):
+    """Ceilings of the report, the device table and a user's file that are not in use, each at its own clock."""
+    texts = {"report": "own peak of the report", "device": f"device table, {found.row['device']}"}
+    if found.measured is not None and subject in found.measured.ceilings:
+        texts["measured"] = found.measured.ceilings[subject].source
+    prefix = f"traffic.{subject}" if subject in TIERS else f"work.{subject}"
+    for source, text in texts.items():
         name = f"ceilings.{subject}.{source}"
         value, clock = found.number(f"{name}.value"), found.number(f"{name}.clock")
-        if not math.isnan(value):
-            text = "device table" if source == "device" else "measured file"
+        is_in_use = source == found.row[f"{prefix}.peak_source"] and source == "report"
+        if not math.isnan(value) and not is_in_use:
             yield Step(f"{name}.value", value, f"{unit}/s", text, text_of(value), source, _known(clock))
 
 

@@ -12,6 +12,7 @@ from ncu_roofline.checks import Finding
 from ncu_roofline.counters import CounterView
 from ncu_roofline.evaluate import Quantities
 from ncu_roofline.maps import MetricMap
+from ncu_roofline.measured import MeasuredCeilings
 from ncu_roofline.normalise import Counters
 from ncu_roofline.vocabulary import Extent
 
@@ -102,6 +103,7 @@ class Launch:
     quantities: Quantities
     counters: Counters
     position: int
+    measured: MeasuredCeilings | None
 
     def number(self, column: str) -> float:
         """A number of the row of the analysis; NaN where it is not known."""

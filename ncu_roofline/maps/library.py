@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from ncu_roofline.data_files import metric_map_directory
 from ncu_roofline.errors import DataFileError, DataFileProblem
 from ncu_roofline.maps.document import Document, read_document
-from ncu_roofline.maps.model import Alternative, Measure, MetricMap, PathMap, TensorActivity, TierMap
+from ncu_roofline.maps.model import Alternative, Measure, MetricMap, Part, PathMap, TensorActivity, TierMap
 from ncu_roofline.vocabulary import PATHS, TIERS
 
 _Entry = TypeVar("_Entry")
@@ -76,12 +76,15 @@ def load_map(path: Path) -> MetricMap:
     if document.file.problems:
         raise DataFileError(document.file.problems)
     folders = (metric_map_directory(), path.parent) if document.extends else ()
-    candidates = (
+    candidates = [
         read_document(other)
         for folder in folders
         for other in sorted(folder.glob("*.yaml"))
         if other.name not in _NOT_MAPS and other.resolve() != path.resolve()
-    )
+    ]
+    broken = [c for c in candidates if c.file.problems and c.id == document.extends]
+    if broken:
+        raise DataFileError(broken[-1].file.problems)
     known = {c.id: c for c in candidates if c.id and not c.file.problems}
     return _resolve(document, {**known, document.id: document})
 
@@ -113,8 +116,11 @@ def _resolve(document: Document, by_id: Mapping[str, Document], heirs: tuple[str
             raise DataFileError(document.file.problems)
         return _own(document)
     parent_document = by_id.get(document.extends)
-    if parent_document is None or parent_document is document:
+    if parent_document is None:
         document.file.report("$.extends", f"there is no map with the id {document.extends!r}")
+        raise DataFileError(document.file.problems)
+    if parent_document is document:
+        document.file.report("$.extends", "a map cannot extend itself")
         raise DataFileError(document.file.problems)
     if document.extends in heirs:
         document.file.report("$.extends", f"{document.extends!r} extends this map in turn")
@@ -197,4 +203,13 @@ def _drop_absent_measures(tiers: Mapping[str, TierMap], absent: frozenset[str]) 
 
 
 def _present(alternatives: Iterable[Alternative], absent: frozenset[str]) -> tuple[Alternative, ...]:
-    return tuple(alternative for alternative in alternatives if not absent.intersection(alternative.counters()))
+    """The alternatives of counters that the chip has, without peaks of counters that it lacks."""
+    return tuple(
+        replace(alternative, parts=tuple(_with_peak(part, absent) for part in alternative.parts))
+        for alternative in alternatives
+        if not absent.intersection(alternative.counters())
+    )
+
+
+def _with_peak(part: Part, absent: frozenset[str]) -> Part:
+    return replace(part, peak={}) if absent.intersection(part.peak) else part

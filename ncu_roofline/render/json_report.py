@@ -37,14 +37,14 @@ _CEILING: Final = re.compile(r"ceilings\..+\.value")
 
 
 def _stands_beside(lists: Mapping[str, list[Any]], of: str, source: str, row: int) -> bool:
-    """Whether a ceiling is listed: one of the device table where the report has none, and none that is in use."""
-    if source not in ("device", "measured"):
+    """Whether a ceiling is listed: none that is in use, and one of the device table only where the report has none."""
+    if source not in ("report", "device", "measured"):
         return True
     prefix = f"traffic.{of}" if of in TIERS else f"work.{of}"
     in_use = lists.get(f"{prefix}.peak_source")
     if in_use is None or lists[f"{prefix}.extent"][row] is None:
         return False
-    return in_use[row] != source if source == "measured" else in_use[row] in (None, "device")
+    return in_use[row] in (None, "device") if source == "device" else in_use[row] not in (None, source)
 
 
 def to_json(analysis: Analysis) -> str:
