@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,7 @@ import numpy as np
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import BoolArray
 from ncu_roofline.collect import command_line, metrics_to_collect, parts_to_collect
-from ncu_roofline.counters import spellings
+from ncu_roofline.counters import AMOUNTS, PEAKS, spellings
 from ncu_roofline.maps import Alternative, MetricMap
 from ncu_roofline.vocabulary import CORE_TIERS, TIERS, Extent, TensorState, is_tensor
 
@@ -22,7 +22,7 @@ _CACHE: Final = {
 _CLOCK: Final = {
     "base": "clocks are locked to base: times are longer than in production",
     "none": "clocks are left alone: they may change between passes",
-    "boost": "clocks are locked to boost (Nsight Compute 2025.4 and newer)",
+    "boost": "clocks are locked to boost (Nsight Compute 2025.4 and newer, Ampere and newer)",
 }
 CACHE_CONTROLS: Final = tuple(_CACHE)
 CLOCK_CONTROLS: Final = tuple(_CLOCK)
@@ -45,8 +45,10 @@ class Run:
 def for_architecture(metric_map: MetricMap, cc: str | None, names: Collection[str] | None, run: Run) -> str:
     """The command that collects some tiers and paths (None: all) on an architecture, and what its options mean."""
     metrics = metrics_to_collect(metric_map, cc, names)
-    parts = [name for name in parts_to_collect(metric_map, cc) if names is None or name in names]
+    parts = parts_to_collect(metric_map, cc, names)
     head = f"{metric_map.title} (CC {cc}, map {metric_map.id})"
+    if not metric_map.compute_capabilities:
+        head = f"There is no map for CC {cc}. {head}"
     if not parts:
         return "\n".join([f"{head}: nothing of this can be collected", *_reasons(metric_map, cc, names)])
     lines = [
@@ -70,8 +72,8 @@ def _architecture(analysis: Analysis, map_id: str, cc: str | None, run: Run) -> 
     collected = _collected(analysis, here)
     lacking = {
         name: gone
-        for name, alternative in parts_to_collect(metric_map, cc).items()
-        if not _is_known(analysis, name, here) and (gone := _lacking(alternative, collected))
+        for name, alternatives in parts_to_collect(metric_map, cc).items()
+        if (gone := _lacking(alternatives[int(_is_known(analysis, name, here)) :], collected))
     }
     head = f"{metric_map.title} (CC {cc or 'not stated'}, map {map_id}), {_launches(int(here.sum()))}"
     if not lacking:
@@ -124,13 +126,14 @@ def _is_known(analysis: Analysis, name: str, here: BoolArray) -> bool:
     return bool((exact & (idle | ~np.isnan(columns[f"{prefix}.peak"][here]))).all())
 
 
-def _lacking(alternative: Alternative, collected: Collection[str]) -> list[str]:
+def _lacking(alternatives: Sequence[Alternative], collected: Collection[str]) -> list[str]:
     """Counters of an amount and its ceiling with the rollups that are not there, nor in the other spelling."""
     wanted: dict[str, list[str]] = {}
-    for part in alternative.parts:
-        for counter, rollup in [*((c, ".sum") for c in part.work), *((c, ".sum.peak_sustained") for c in part.peak)]:
-            if not any(spelling + rollup in collected for spelling in spellings(counter)):
-                wanted.setdefault(counter, []).append(rollup)
+    for part in (part for alternative in alternatives for part in alternative.parts):
+        asked = [(c, AMOUNTS) for c in part.work] + [(c, PEAKS) for c in part.peak]
+        for counter, rollups in asked:
+            if not any(spelling + rollup in collected for spelling in spellings(counter) for rollup in rollups):
+                wanted.setdefault(counter, []).append(rollups[0])
     return [f"{counter}{rollups[0]}" + "".join(f" and {r}" for r in rollups[1:]) for counter, rollups in wanted.items()]
 
 

@@ -61,7 +61,12 @@ _TWINS: Final = {"sm": "smsp", "smsp": "sm"}
 _CLOCK_DOMAINS: Final = {"sm": ("smsp", "gpc"), "smsp": ("sm", "gpc"), "l1tex": ("sm", "smsp", "gpc")}
 """Units that run at the same clock; their cycles stand in for a unit's own when it printed none."""
 
-_AMOUNTS: Final = tuple(factors[0].removeprefix("{x}") for factors, _ in _TEMPLATES["total"])
+AMOUNTS: Final = tuple(factors[0].removeprefix("{x}") for factors, _ in _TEMPLATES["total"])
+"""Rollups that give a total, or a rate."""
+
+PEAKS: Final = tuple(factors[0].removeprefix("{x}") for factors, _ in (*_TEMPLATES["peak"][:2], *_TEMPLATES["share"]))
+"""Rollups that give an own peak."""
+
 _ACTIVITY: Final = (
     ".sum", ".avg", ".sum.per_cycle_elapsed", ".sum.per_second", ".sum.pct_of_peak_sustained_active",
     ".avg.pct_of_peak_sustained_active", ".sum.pct_of_peak_sustained_elapsed",
@@ -173,7 +178,7 @@ def recipe_text(quantity: str, number: int) -> str:
 
 def is_collected(view: CounterView, counter: str) -> bool:
     """Whether a total or rate of a base counter may be had for any launch."""
-    return any(spelling + rollup in view.values for spelling in spellings(counter) for rollup in _AMOUNTS)
+    return any(spelling + rollup in view.values for spelling in spellings(counter) for rollup in AMOUNTS)
 
 
 def clock(view: CounterView, counter: str) -> FloatArray:

@@ -105,6 +105,8 @@ class DeviceMatch:
     sm_count: int | None = None
     is_slice: bool = False
     reason: str = ""
+    contradicts: bool = False
+    """Whether the launch cannot have run on the product that the name means."""
 
     def rate(self, path: str) -> float | None:
         """Dense operations per cycle on the SMs of the launch; None for a slice of unknown size."""
@@ -155,7 +157,7 @@ def match_device(name: str, *, compute_capability: str | None = None, sm_count: 
     if not candidates:
         known = _list(sorted({device.compute_capability for device in named}))
         reason = f"the launch has compute capability {compute_capability}, but {name!r} has {known} in the device table"
-        return DeviceMatch(None, named, count, reason=reason)
+        return DeviceMatch(None, named, count, reason=reason, contradicts=True)
     if len(candidates) > 1 or unlisted:
         others = _list([*(device.name for device in candidates), *(f"{other} (not listed)" for other in unlisted)])
         return DeviceMatch(None, candidates, count, reason=f"{name!r} may be any of {others}")
@@ -166,7 +168,7 @@ def _on_sms(device: Device, name: str, count: int | None) -> DeviceMatch:
     """The match of a name that means one product, looked at with the SM count of the launch."""
     if count is not None and count > device.sm_count:
         reason = f"the launch had {count} SMs, but {device.name} has {device.sm_count}: it ran on another product"
-        return DeviceMatch(None, (device,), count, reason=reason)
+        return DeviceMatch(None, (device,), count, reason=reason, contradicts=True)
     if count is not None and count < device.sm_count:
         reason = (
             f"the launch had {count} of the {device.sm_count} SMs of {device.name}: a MIG slice, or another product; "

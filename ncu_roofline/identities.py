@@ -95,7 +95,7 @@ def _same_amounts(metric_map: MetricMap, printed: _Printed) -> Iterator[tuple[_V
     entries += [measure.alternatives for tier in metric_map.tiers.values() for measure in tier.measures]
     for alternatives in entries:
         by_peak: dict[tuple[str, ...], list[Alternative]] = {}
-        for alternative in alternatives:
+        for alternative in (alternative for alternative in alternatives if not alternative.is_separate):
             by_peak.setdefault(tuple(alternative.parts[0].peak), []).append(alternative)
         for same in by_peak.values():
             yield from _agreeing(same, printed)

@@ -13,10 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.arrays import BoolArray, Columns, FloatArray, nothing, ratio, unknown
-from ncu_roofline.ceilings import DEVICE, MEASURED, Ceiling, Offers, chosen_ceiling, dram_from_attributes, from_report
+from ncu_roofline.ceilings import (
+    DEVICE,
+    MEASURED,
+    REPORT,
+    Ceiling,
+    Offers,
+    chosen_ceiling,
+    dram_from_attributes,
+    from_report,
+)
 from ncu_roofline.evaluate import CYCLES_TIME, REPORT_TIME, Amount, Quantities
 from ncu_roofline.maps import MetricMap
-from ncu_roofline.maps.library import BASE
 from ncu_roofline.roofline import Bound, Member, bound
 from ncu_roofline.vocabulary import (
     CORE_TIERS,
@@ -175,8 +183,15 @@ def _amount_columns(prefix: str, total_name: str, amount: Amount, roof: Ceiling)
         f"{prefix}.peak": roof.value,
         f"{prefix}.peak_source": roof.source,
         f"{prefix}.peak_clock": roof.clock,
-        f"{prefix}.recipe": np.array([text or None for text in amount.recipes], dtype=object)[amount.recipe],
+        f"{prefix}.recipe": _recipes(amount, roof),
     }
+
+
+def _recipes(amount: Amount, roof: Ceiling) -> npt.NDArray[np.object_]:
+    """How each amount came about, and its peak where that is the report's own."""
+    whole = np.array([text or None for text in amount.recipes], dtype=object)
+    without = np.array([text.partition("; peak:")[0] or None for text in amount.recipes], dtype=object)
+    return np.where(roof.source == REPORT, whole[amount.recipe], without[amount.recipe])
 
 
 def _member(name: str, resource: str, pipe: str | None, amount: Amount, peak: FloatArray) -> Member:
@@ -248,7 +263,7 @@ def gaps(columns: Columns, metric_map: MetricMap) -> dict[str, BoolArray]:
             works = (columns[f"work.{path}.count"] > 0) | (columns[f"work.{path}.rate"] > 0)
             found[f"work.{path}.peak"] = works & without_ceiling(f"work.{path}")
     active = columns["tensor_state"] != TensorState.IDLE
-    if metric_map.id == BASE:
+    if not any(map(is_tensor, metric_map.paths)):
         found["tensor_state"] = active
     for path in filter(is_tensor, metric_map.paths):
         found[f"work.{path}.extent"] = active & inexact(f"work.{path}")

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
-from ncu_roofline.ceilings import MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
-from ncu_roofline.checks import InputFacts, View, run_rules
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
+from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
+from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.conditions import from_messages
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.devices import DeviceMatch, match_device
@@ -77,12 +77,12 @@ def analyze(
         NcuRooflineError: if an input cannot be read, a map is invalid or an argument has no meaning.
 
     """
-    if cc is not None and not _CC.fullmatch(str(cc)):
-        raise UsageError("cc", str(cc), "is not a compute capability such as 9.0")
+    if cc is not None and not (isinstance(cc, str) and _CC.fullmatch(cc)):
+        raise UsageError("cc", str(cc), "is not a compute capability such as '9.0'")
+    if device is not None and not isinstance(device, str):
+        raise UsageError("device", str(device), "is not a name")
     if peak_source not in ORDERS:
         raise UsageError("peak_source", peak_source, f"choose one of {', '.join(ORDERS)}")
-    if device is not None and (stated := match_device(device, compute_capability=cc)).device is None:
-        raise UsageError("device", device, stated.reason)
     if peak_source == MEASURED and ceilings is None:
         raise UsageError("peak_source", peak_source, "needs a file of measured ceilings")
     measured = load_measured(Path(ceilings)) if isinstance(ceilings, str | Path) else ceilings
@@ -104,7 +104,8 @@ def analyze(
             reports += found
             passed_over += others
     counters = [normalise(report, labels, used=used, texts=texts, locale=locale) for report in reports]
-    launches = _identities(counters, library.maps[BASE], cc, device)
+    launches = _identities(counters, library.maps[BASE], cc)
+    option_notes = _state_device(launches, device)
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)
     columns, maps, notes = _evaluate(launches, values, library, measured, peak_source)
@@ -118,6 +119,7 @@ def analyze(
         passed_over=tuple(passed_over),
         identities=_identities_of(table["map"], maps, values, rounding),
         device_notes=notes,
+        option_notes=(*option_notes, *_without_effect(table, map, library, peak_source)),
         ceiling_notes=_ceiling_notes(measured, table["device"]),
     )
     findings, skipped = run_rules(view)
@@ -173,7 +175,7 @@ def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(used), frozenset(texts)
 
 
-def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None, device: str | None) -> Columns:
+def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> Columns:
     """Who each launch is; arrays over the launches of all inputs."""
     printed = {name: np.concatenate([c.launches[name] for c in counters]) for name in counters[0].launches}
     columns: Columns = {
@@ -183,14 +185,45 @@ def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None, d
     columns |= {name: printed[name] for name in ("ncu_id", "process", "kernel")}
     columns |= {name: mapped(_dimensions, printed[name].tolist()) for name in ("grid", "block")}
     columns |= {name: printed[name] for name in ("stream", "context")}
-    names = np.concatenate([_text(counter, base, "name") for counter in counters])
-    columns["device"] = mapped(lambda name: device if name is None else name, names.tolist())
+    columns["device"] = np.concatenate([_text(counter, base, "name") for counter in counters])
     columns["cc"] = np.concatenate([_compute_capability(counter, base, cc) for counter in counters])
     columns["device_ordinal"] = mapped(_ordinal, printed["device_ordinal"].tolist())
     columns["invocations"] = mapped(_count, printed["invocations"].tolist()).astype(np.int64)
     columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"])
     columns["line"] = printed["line"].astype(np.int64)
     return columns
+
+
+def _state_device(launches: Columns, device: str | None) -> tuple[str, ...]:
+    """Put the user's device where the report states none; what to say if it does so nowhere.
+
+    Raises:
+        UsageError: if the name means no product, or one that the launches cannot have run on.
+
+    """
+    if device is None:
+        return ()
+    unnamed = launches["device"] == None  # noqa: E711 (element by element)
+    for cc in dict.fromkeys(launches["cc"][unnamed].tolist()) or (None,):
+        match = match_device(device, compute_capability=cc)
+        if match.device is None:
+            raise UsageError("device", device, match.reason)
+    launches["device"][unnamed] = device
+    return () if unnamed.any() else (f"--device {device} has no effect: every launch states its device",)
+
+
+def _without_effect(
+    table: Columns, given: str | Path | MetricMap | None, library: MapLibrary, peak_source: str
+) -> Iterator[str]:
+    if given is not None:
+        metric_map = next(iter(library.maps.values()))
+        if not (table["map"] == metric_map.id).any():
+            known = ", ".join(metric_map.compute_capabilities)
+            yield f"the map {metric_map.id} has no effect: no launch has compute capability {known}"
+    if peak_source == DEVICE and not any(
+        (table[name] == DEVICE).any() for name in table if name.endswith(".peak_source")
+    ):
+        yield "--peak-source device has no effect: the device table gives no ceiling for any launch"
 
 
 def _compute_capability(counters: Counters, base: MetricMap, stated: str | None) -> ObjectArray:
@@ -285,16 +318,16 @@ def _evaluate(
     library: MapLibrary,
     measured: MeasuredCeilings | None,
     peak_source: str,
-) -> tuple[Columns, tuple[MetricMap, ...], dict[str, BoolArray]]:
+) -> tuple[Columns, tuple[MetricMap, ...], tuple[DeviceNote, ...]]:
     """Evaluate and model every architecture on its own launches and put the columns together.
 
-    Also what is doubtful about their devices: a sentence -> the launches.
+    Also what is doubtful about their devices.
     """
     stated = launches["cc"]
     by_cc = {cc: library.for_compute_capability(cc) for cc in dict.fromkeys(stated)}
     ids = np.array([by_cc[cc].id for cc in stated], dtype=object)
     maps = tuple({metric_map.id: metric_map for metric_map in by_cc.values()}.values())
-    notes: dict[str, BoolArray] = {}
+    notes: list[DeviceNote] = []
     parts = []
     for metric_map in maps:
         rows = np.flatnonzero(ids == metric_map.id)
@@ -306,7 +339,7 @@ def _evaluate(
             from_user = from_file(measured, mapped(measured.covers, names.tolist()).astype(np.bool_))
         parts.append((rows, model(quantities, metric_map, Offers(at_run, published, from_user, peak_source))))
     columns = {"map": ids} | _scatter(parts, len(ids))
-    return for_all_invocations(columns, launches["invocations"]), maps, notes
+    return for_all_invocations(columns, launches["invocations"]), maps, tuple(notes)
 
 
 def _device_ceilings(
@@ -314,7 +347,7 @@ def _device_ceilings(
     ccs: ObjectArray,
     quantities: Quantities,
     rows: npt.NDArray[np.intp],
-    notes: dict[str, BoolArray],
+    notes: list[DeviceNote],
     size: int,
 ) -> tuple[dict[str, Ceiling], dict[str, Ceiling]]:
     """Ceilings of the device table for launches that state their device; doubts are added to the notes."""
@@ -329,8 +362,13 @@ def _device_ceilings(
     ]
     match_of = np.fromiter(map(number.__getitem__, keys), np.intp, len(keys))
     for position, match in enumerate(matches):
-        for reason in _doubts(match):
-            notes.setdefault(reason, np.zeros(size, np.bool_))[rows[match_of == position]] = True
+        launches = np.zeros(size, np.bool_)
+        launches[rows[match_of == position]] = True
+        if match.reason:
+            notes.append(DeviceNote(match.reason, launches, match.is_slice or match.contradicts, match.contradicts))
+        if match.device is not None and match.device.confidence == "low":
+            text = f"the numbers of {match.device.name} in the device table are of low confidence"
+            notes.append(DeviceNote(text, launches, always=False, contradicts=False))
     return from_device(matches, match_of, quantities.clocks.get("sm", unknown(len(names))))
 
 
@@ -342,13 +380,6 @@ def _ceiling_notes(measured: MeasuredCeilings | None, devices: ObjectArray) -> t
     if not any(measured.covers(device) for device in dict.fromkeys(devices.tolist())):
         return (f"{head} is of {measured.device}, which no launch ran on: its ceilings are not used",)
     return (f"{head} gives {', '.join(measured.ceilings)}", *measured.notes)
-
-
-def _doubts(match: DeviceMatch) -> Iterator[str]:
-    if match.reason:
-        yield match.reason
-    if match.device is not None and match.device.confidence == "low":
-        yield f"the numbers of {match.device.name} in the device table are of low confidence"
 
 
 def _scatter(parts: Iterable[tuple[npt.NDArray[np.intp], Columns]], size: int) -> Columns:

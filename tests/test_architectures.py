@@ -232,6 +232,12 @@ def test_broken_identity_is_a_warning_with_both_sides(write: Write, metrics: dic
     assert text in found.message
 
 
+def test_counters_of_other_raw_events_need_not_agree(write: Write) -> None:
+    name = "sm__ops_path_tensor_src_fp4_dst_fp32"
+    metrics = {f"{name}.sum": "1,000 ", f"{name}_sparsity_off.sum": "700 ", f"{name}_sparsity_on.sum": "200 "}
+    assert finding(analyse(write, metrics, "12.0"), "identity-broken") is None
+
+
 @pytest.mark.parametrize(
     "metrics",
     [

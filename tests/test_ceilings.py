@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
 import ncu_roofline as nr
+from ncu_roofline.vocabulary import Severity
 from tests.conftest import Write
 from tests.support import cells, details, finding, launch, quoted, row_of
 
@@ -192,6 +194,85 @@ def test_explain_says_where_a_measured_ceiling_stands(write: Write) -> None:
     analysis = nr.analyze(report(write, RUN), ceilings=write(MEASURED, "m.yaml"))
     (step,) = [step for step in analysis.explain(0, "dram").subjects[0].steps if step.source == "measured"]
     assert "m.yaml" in step.formula
+
+
+def test_device_of_the_user_that_contradicts_the_launches_is_a_usage_error(write: Write) -> None:
+    with pytest.raises(nr.NcuRooflineError, match=r"compute capability 8\.0, but 'T4' has 7\.5"):
+        nr.analyze(report(write, RUN, device=None), device="T4")
+
+
+def test_device_of_the_user_that_no_launch_needs_is_said_to_have_no_effect(write: Write) -> None:
+    found = finding(nr.analyze(report(write, RUN), device="NVIDIA A30"), "option-without-effect")
+    assert found is not None
+    assert "every launch states its device" in found.message
+
+
+def test_peak_source_device_without_a_product_is_said_to_have_no_effect(write: Write) -> None:
+    found = finding(nr.analyze(report(write, RUN, device=None), peak_source="device"), "option-without-effect")
+    assert found is not None
+
+
+def test_launch_with_more_sms_than_its_product_is_a_warning_whatever_the_peaks(write: Write) -> None:
+    metrics = RUN | {"PKF": "6,912 inst/cycle", "device__attribute_multiprocessor_count": "120 "}
+    found = finding(nr.analyze(report(write, metrics)), "device-doubtful")
+    assert found is not None
+    assert found.severity == Severity.WARNING
+    assert "it ran on another product" in found.message
+
+
+def test_recipe_does_not_claim_a_peak_that_is_not_the_reports(write: Write) -> None:
+    path = report(write, RUN | {"PKF": "6,912 inst/cycle"})
+    assert "; peak: " in row_of(nr.analyze(path))["work.fp32.recipe"]
+    assert "; peak: " not in row_of(nr.analyze(path, peak_source="device"))["work.fp32.recipe"]
+
+
+def test_peak_from_a_rounded_percentage_is_not_compared(write: Write) -> None:
+    # 454000 byte / 20 us at 1 % of peak would be 2.27 TB/s of the 1.555 of this device.
+    metrics = RUN | {"DB": "454,000 byte", "dram__bytes.sum.pct_of_peak_sustained_elapsed": "1.00 %"}
+    assert finding(nr.analyze(report(write, metrics)), "ceilings-disagree") is None
+
+
+def test_measured_ceiling_of_another_clock_in_use_is_a_warning(write: Write) -> None:
+    analysis = nr.analyze(report(write, RUN), ceilings=write(MEASURED, "m.yaml"), peak_source="measured")
+    found = finding(analysis, "ceilings-disagree")
+    assert found is not None
+    assert "fp32: the measured ceiling in use is of 1.41 GHz, and the SM clock of the run was 1 GHz" in found.message
+
+
+def test_measured_ceiling_is_compared_at_the_same_clock_where_both_are_known(write: Write) -> None:
+    # 18 TFLOP/s at 1.41 GHz are 12.77 at 1 GHz, 0.923 of 13.824
+    analysis = nr.analyze(report(write, RUN | {"PKF": "6,912 inst/cycle"}), ceilings=write(MEASURED, "m.yaml"))
+    assert finding(analysis, "ceilings-disagree") is None
+
+
+def test_bandwidth_from_attributes_that_is_not_that_of_the_product_is_a_warning(write: Write) -> None:
+    attributes = {
+        "device__attribute_memory_clock_rate": "1,215,000 ",
+        "device__attribute_global_memory_bus_width": "2,560 ",
+    }
+    found = finding(nr.analyze(report(write, RUN | attributes)), "ceilings-disagree")
+    assert found is not None
+    assert "the bandwidth from the attributes is 0.5 times that of the device table" in found.message
+
+
+@pytest.mark.parametrize("options", [{"cc": 7.0}, {"device": 5}])
+def test_argument_of_another_type_is_a_usage_error(write: Write, options: dict[str, Any]) -> None:
+    with pytest.raises(nr.NcuRooflineError):
+        nr.analyze(report(write, RUN), **options)
+
+
+def test_map_without_tensor_paths_is_incomplete_while_the_tensor_pipe_works(write: Write) -> None:
+    own = "schema: 1\nid: own\ntitle: t\ncompute_capabilities: ['8.0']\nextends: base\nsources: [a test]\n"
+    path = report(write, RUN | {"TEN": "7 inst"})
+    assert "tensor_state" in row_of(nr.analyze(path, map=write(own, "own.yaml")))
+    assert not row_of(nr.analyze(path, map=write(own, "own.yaml")))["bound.complete"]
+
+
+def test_map_of_another_architecture_is_said_to_have_no_effect(write: Write) -> None:
+    own = "schema: 1\nid: own\ntitle: t\ncompute_capabilities: ['99.0']\nextends: base\nsources: [a test]\n"
+    found = finding(nr.analyze(report(write, RUN), map=write(own, "own.yaml")), "option-without-effect")
+    assert found is not None
+    assert "no launch has compute capability 99.0" in found.message
 
 
 def test_explain_shows_report_device_and_measured_ceilings_side_by_side(write: Write) -> None:

@@ -378,8 +378,15 @@ def test_collect_without_a_question_is_a_usage_error(arguments: tuple[str, ...],
     assert message in result.stderr
 
 
+SHARED_PATH = {
+    f"{counter}.sum{rollup}": "1 "
+    for counter in ("l1tex__lsu_writeback_active_mem_lg", "l1tex__data_pipe_lsu_wavefronts_mem_shared")
+    for rollup in ("", ".peak_sustained")
+}
+
+
 def test_collect_names_what_a_report_lacks_for_each_part(write: Write) -> None:
-    metrics = {name: value for name, value in CLEAN.items() if name not in ("PKD", "FADD")}
+    metrics = {name: value for name, value in (CLEAN | SHARED_PATH).items() if name not in ("PKD", "FADD")}
     lines = run("collect", write(details(*launch(metrics)))).stdout.splitlines()
     assert lines[0] == "Ampere GA100 (CC 8.0, map sm_80), 1 launch: missing"
     assert [line.split() for line in lines[1:3]] == [
@@ -389,4 +396,55 @@ def test_collect_names_what_a_report_lacks_for_each_part(write: Write) -> None:
 
 
 def test_collect_of_a_complete_report_misses_nothing(write: Write) -> None:
-    assert "nothing is missing" in run("collect", write(details(*launch(CLEAN)))).stdout
+    assert "nothing is missing" in run("collect", write(details(*launch(CLEAN | SHARED_PATH)))).stdout
+
+
+def test_collect_asks_for_what_shares_a_data_path_and_for_traffic_that_no_measure_sees() -> None:
+    command = run("collect", "--cc", "9.0").stdout
+    for counter in (
+        "l1tex__t_bytes.sum,", "l1tex__lsu_writeback_active_mem_lgds.sum,",
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,", "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
+    ):  # fmt: skip
+        assert counter in command
+    assert "derived__" not in command
+
+
+def test_collect_takes_a_counter_in_another_rollup_and_spelling_for_collected(write: Write) -> None:
+    ffma = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed"
+    lines = run("collect", write(details(*launch({"T": "20 us", ffma: "7 inst/cycle"})))).stdout.splitlines()
+    (fp32,) = [line for line in lines if line.split()[:1] == ["fp32"]]
+    assert "op_ffma_pred_on.sum.peak_sustained" in fp32
+    assert "op_ffma_pred_on.sum and" not in fp32
+
+
+def test_collect_for_an_architecture_without_a_map_says_so() -> None:
+    assert run("collect", "--cc", "13.7").stdout.startswith("There is no map for CC 13.7. ")
+
+
+def test_collect_of_integer_instructions_asks_for_them() -> None:
+    assert "op_integer_pred_on.sum" in run("collect", "--cc", "8.0", "--paths", "int").stdout
+
+
+def test_collect_of_a_tier_beside_the_core_ones_asks_for_it() -> None:
+    assert "nvlrx__bytes.sum,nvltx__bytes.sum" in run("collect", "--cc", "9.0", "--tiers", "nvlink").stdout
+
+
+def test_devices_list_has_every_product() -> None:
+    assert len(run("devices", "list").stdout.splitlines()) == 1 + 29
+
+
+def test_devices_show_has_rates_clocks_and_confidence() -> None:
+    sheet = run("devices", "show", "H20").stdout
+    assert "NVIDIA H20 (GH100, compute capability 9.0), 78 SMs" in sheet
+    assert "4.000 TB/s" in sheet
+    assert "low: published 44 TFLOP/s" in sheet
+
+
+def test_devices_show_of_a_slice_says_that_the_numbers_are_those_of_the_product() -> None:
+    assert "MIG slice of NVIDIA A100-SXM4-40GB" in run("devices", "show", "A100-SXM4-40GB MIG 3g.20gb").stdout
+
+
+def test_devices_show_of_an_ambiguous_name_names_the_products() -> None:
+    result = run("devices", "show", "A100")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "NVIDIA A100-SXM4-80GB" in result.stderr

@@ -58,6 +58,7 @@ FIRING: dict[str, Callable[[], str]] = {
     "R110": lambda: page({}).replace('"k"', '"unnamed>::k(float *)"'),
     "R111": lambda: page({}),
     "R112": lambda: details("0|k|gpu__time_duration||20,000", "0|k|dram__read_bytes.sum||4,096", cc="6.1"),
+    "R113": lambda: page({NAME: "A100-SXM4-40GB"}),
     "M201": lambda: page({}, gone=("DB",)),
     "M202": lambda: page({"TEN": "7 inst"}),
     "M203": lambda: page({"TEN": "7 inst", "HFMA": "224 inst"}),
@@ -97,7 +98,8 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
         path = path.parent
     ceilings = path.parent / "roofs.yaml"
     ceilings.write_text("schema: 1\nsources: [a stream benchmark]\nceilings: {dram: {value: 1.2 TB/s}}\n")
-    assert code in codes(nr.analyze(path, ceilings=ceilings if code == "M216" else None))
+    device = "A30" if code == "R113" else None
+    assert code in codes(nr.analyze(path, ceilings=ceilings if code == "M216" else None, device=device))
 
 
 def test_no_rule_fires_on_a_clean_report(write: Write) -> None:

@@ -1,6 +1,6 @@
 """Findings: an explicit table of rules, each a pure function over the columns of an analysis."""
 
-from ncu_roofline.checks.rule import Evidence, Finding, InputFacts, Rule, SkippedRule, View, run
+from ncu_roofline.checks.rule import DeviceNote, Evidence, Finding, InputFacts, Rule, SkippedRule, View, run
 from ncu_roofline.checks.table import RULES
 
 
@@ -9,4 +9,4 @@ def run_rules(view: View) -> tuple[tuple[Finding, ...], tuple[SkippedRule, ...]]
     return run(RULES, view)
 
 
-__all__ = ["RULES", "Evidence", "Finding", "InputFacts", "Rule", "SkippedRule", "View", "run_rules"]
+__all__ = ["RULES", "DeviceNote", "Evidence", "Finding", "InputFacts", "Rule", "SkippedRule", "View", "run_rules"]

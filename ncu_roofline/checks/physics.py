@@ -45,7 +45,8 @@ def above_ceiling(view: View) -> Iterator[Evidence]:
             yield Evidence(
                 hit,
                 f"{name[top]} runs at {worst[top]:.1%} of its ceiling{_where(hit, top)}.",
-                "Look whether the amount and the ceiling were measured for the same device, clock and scope.",
+                "Look whether the amount and the ceiling were measured for the same device, clock and scope; a tensor "
+                "counter that mixes dense and sparse operations is held against the dense peak.",
                 severity,
             )
 

@@ -124,6 +124,16 @@ def units_not_stated(view: View) -> Iterator[Evidence]:
             )
 
 
+def option_without_effect(view: View) -> Iterator[Evidence]:
+    """An option was given that changed nothing.
+
+    ``--device`` fills in what a report does not state, ``--peak-source device`` needs a product of the device table,
+    and a map answers for its own compute capabilities only.
+    """
+    for text in view.option_notes:
+        yield Evidence(_no_launch(view), f"{text}.")
+
+
 def ncu_error(view: View) -> Iterator[Evidence]:
     """The tool ncu reported errors around the table.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -36,6 +36,20 @@ class InputFacts:
 
 
 @dataclass(frozen=True)
+class DeviceNote:
+    """What is doubtful about a device, in words, and the launches.
+
+    ``always``: it matters whether or not a number of the device table is used. ``contradicts``: the launches cannot
+    have run on it.
+    """
+
+    text: str
+    launches: BoolArray
+    always: bool
+    contradicts: bool
+
+
+@dataclass(frozen=True)
 class View:
     """All that a rule may look at: dotted columns over the launches, facts of the inputs, maps in use."""
 
@@ -46,8 +60,10 @@ class View:
     """Files of a folder that are no reports, with what they are."""
     identities: tuple[Identity, ...] = ()
     """Equations between counters that do not hold for some launch."""
-    device_notes: Mapping[str, BoolArray] = field(default_factory=dict)
-    """What is doubtful about the devices: a sentence -> the launches."""
+    device_notes: tuple[DeviceNote, ...] = ()
+    """What is doubtful about the devices."""
+    option_notes: tuple[str, ...] = ()
+    """Options that had no effect, and why."""
     ceiling_notes: tuple[str, ...] = ()
     """What was taken from a file of measured ceilings, and what not."""
 

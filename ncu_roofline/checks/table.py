@@ -24,6 +24,7 @@ RULES: Final = (
     Rule("R110", "kernel-name-cut", Severity.NOTE, ("kernel",), reading.kernel_name_cut),
     Rule("R111", "files-passed-over", Severity.NOTE, (), reading.files_passed_over),
     Rule("R112", "units-not-stated", Severity.NOTE, (), reading.units_not_stated),
+    Rule("R113", "option-without-effect", Severity.NOTE, (), reading.option_without_effect),
     Rule("M201", "counter-not-collected", Severity.NOTE, (), mapping.counter_not_collected),
     Rule("M202", "tensor-not-counted", Severity.WARNING, (), mapping.tensor_not_counted),
     Rule("M203", "tensor-activity-ambiguous", Severity.NOTE, (), mapping.tensor_activity_ambiguous),

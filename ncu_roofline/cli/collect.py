@@ -68,14 +68,14 @@ def collect(
 
 def _names(known: Collection[str], tiers: str | None, paths: str | None) -> list[str] | None:
     """Tiers and paths of the options; None when there is neither."""
-    from ncu_roofline.vocabulary import CORE_TIERS, PATHS, is_tensor
+    from ncu_roofline.vocabulary import PATHS, TIERS, is_tensor
 
     if tiers is None and paths is None:
         return None
     names: list[str] = []
     for name in filter(None, (text.strip().lower() for text in (tiers or "").split(","))):
-        if name not in CORE_TIERS:
-            raise UsageError("--tiers", name, f"is no tier; known are {', '.join(CORE_TIERS)}")
+        if name not in TIERS:
+            raise UsageError("--tiers", name, f"is no tier; known are {', '.join(TIERS)}")
         names.append(name)
     for name in filter(None, (text.strip().lower() for text in (paths or "").split(","))):
         found = [path for path in PATHS if path == name or (name == "tensor" and is_tensor(path))]

@@ -34,4 +34,5 @@ def show(name: str, output: str | None) -> None:
     match = match_device(name)
     if match.device is None:
         raise UsageError("device", name, match.reason)
-    write(device_sheet(match.device), output, [])
+    note = f"\n  {match.reason}" if match.reason else ""
+    write(device_sheet(match.device) + note, output, [])

@@ -120,7 +120,7 @@ def _path(file: YamlFile, name: str, entry: Any) -> PathMap | None:
 
 def _path_alternative(file: YamlFile, where: str, entry: Any) -> Alternative:
     entry = file.mapping(where, entry)
-    file.only(where, entry, {"parts"})
+    file.only(where, entry, {"parts", "separate"})
     parts = entry.get("parts")
     if not isinstance(parts, list) or not parts:
         file.report(f"{where}.parts", "needs a list of at least one part")
@@ -129,7 +129,10 @@ def _path_alternative(file: YamlFile, where: str, entry: Any) -> Alternative:
     counted = [counter for part in built for counter in part.work]
     for counter in sorted({name for name in counted if counted.count(name) > 1}):
         file.report(where, f"{counter} is in two parts: parts must not overlap")
-    return Alternative(built, file.name, file.lines.get(where, 1))
+    is_separate = entry.get("separate", False)
+    if not isinstance(is_separate, bool):
+        file.report(f"{where}.separate", "must be true or false")
+    return Alternative(built, file.name, file.lines.get(where, 1), bool(is_separate))
 
 
 def _tier(file: YamlFile, name: str, entry: Any) -> tuple[Measure, ...] | None:

@@ -53,7 +53,8 @@ def _activity(activity: TensorActivity) -> dict[str, Any]:
 
 
 def _path_alternative(alternative: Alternative) -> dict[str, Any]:
-    return {"parts": [_part(part, "work") for part in alternative.parts]}
+    entry = {"separate": True} if alternative.is_separate else {}
+    return entry | {"parts": [_part(part, "work") for part in alternative.parts]}
 
 
 def _part(part: Part, amount: str) -> dict[str, Any]:

@@ -65,13 +65,14 @@ def _load_library(directory: Path) -> MapLibrary:
     return MapLibrary({document.id: _resolve(document, by_id) for document in documents})
 
 
-def load_map(path: Path) -> MetricMap:
+def load_map(path: str | Path) -> MetricMap:
     """Load one map file of a user; its parents are looked for beside it, then among the packaged maps.
 
     Raises:
         DataFileError: with all problems of the file at once.
 
     """
+    path = Path(path)
     document = read_document(path)
     if document.file.problems:
         raise DataFileError(document.file.problems)

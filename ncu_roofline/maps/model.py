@@ -29,6 +29,8 @@ class Alternative:
     parts: tuple[Part, ...]
     file: str
     line: int
+    is_separate: bool = False
+    """Whether it counts other raw events than the alternatives before it, so that the two need not agree."""
 
     def counters(self) -> tuple[str, ...]:
         """All counters of the amount, in order."""

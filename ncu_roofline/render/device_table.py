@@ -8,8 +8,8 @@ from ncu_roofline.devices import Device, load_devices
 from ncu_roofline.render.format import quantity
 from ncu_roofline.vocabulary import work_unit
 
-_SHOWN = ("fp64", "fp32", "tensor.bf16", "tensor.fp8")
-"""Paths of the list; where a product has none of that name its variants with FP32 accumulation stand for it."""
+_SHOWN = ("fp64", "fp32", "tensor.fp16", "tensor.fp8")
+"""Paths of the list; where a product has none of that name its variant with FP32 accumulation stands for it."""
 
 
 def device_list() -> str:
