@@ -44,11 +44,8 @@ _BASE_TIME: Final = "ns"
 _PRINTED: Final = ("section", "metric", "unit")
 _SEPARATORS: Final = {"c": (",", "."), "european": (".", ",")}
 _INSTANCES: Final = r"(?s)^(-?[0-9.,]+(?:[eE][-+]?[0-9]+)?)\s*\(.*\)$"
-_NUMBERS: Final = 1 << 21
-"""More than there are sections, names or units in any report; three of them fit into 64 bits."""
-
 _KINDS: Final = {
-    "printed_as": pl.UInt64,
+    "printed_as": pl.UInt32,
     "section": pl.String,
     "printed": pl.String,
     "unit": pl.String,
@@ -124,7 +121,7 @@ def normalise(
     named = _described(cells.filter(is_text), kinds)
     cells = cells.filter(~is_text)
     distinct = cells["text"].unique(maintain_order=True)
-    chosen = _number_locale(report.path, distinct, locale)
+    chosen = _number_locale(report.path, distinct.to_frame().select(_number(pl.first())).to_series(), locale)
     cells = cells.join(_numbers(distinct, chosen), on="text", how="left", maintain_order="left")
     none = cells.filter(pl.col("value").is_null())
     missing, not_numbers = none.filter("is_missing"), none.filter(~pl.col("is_missing"))
@@ -162,26 +159,27 @@ def _by_kind(cells: pl.DataFrame, labels: Labels, used: frozenset[str]) -> tuple
     A kind is what cells of one section, printed name and unit stand for: the metric and its number (``code``), the
     dimension that the name asks for and that of the unit, and the factors to base units (null: unknown unit).
     """
-    # The three names have numbers already; one number for all three is found faster than three.
-    numbers = [pl.col(name).to_physical().cast(pl.UInt64) for name in _PRINTED]
-    cells = cells.with_columns((numbers[0] * _NUMBERS**2 + numbers[1] * _NUMBERS + numbers[2]).alias("printed_as"))
-    printed = cells.unique("printed_as", maintain_order=True).select("printed_as", pl.col(_PRINTED).cast(pl.String))
+    printed = cells.select(_PRINTED).unique(maintain_order=True).with_row_index("printed_as")
+    names = printed.with_columns(pl.col(_PRINTED).cast(pl.String))
+    wanted = [
+        (number, section, name, unit, target)
+        for number, section, name, unit in names.iter_rows()
+        if (target := _target(labels, section, name)) is not None and used.intersection(target.metrics)
+    ]
     # Reports of 2019, whose duration has no rollup, state no unit at all; the base unit of time is the nanosecond.
-    unit_of_time = _BASE_TIME if (printed["unit"] == "").all() else ""
+    unit_of_time = "" if any(unit for _, _, _, unit, _ in wanted) else _BASE_TIME
     codes: dict[str, int] = {}
     rows = []
-    for number, section, name, unit in printed.iter_rows():
-        target = _target(labels, section, name)
-        if target is not None:
-            known = find_unit(unit_of_time if unit == "" and name == _DURATION else unit)
-            factors = (known.dimension, known.times, known.divided_by) if known else (None, None, None)
-            for metric in filter(used.__contains__, target.metrics):
-                code = codes.setdefault(metric, len(codes))
-                rows.append((number, section, name, unit, metric, code, target.dimension, target.divide, *factors))
+    for number, section, name, unit, target in wanted:
+        known = find_unit(unit_of_time if unit == "" and name == _DURATION else unit)
+        factors = (known.dimension, known.times, known.divided_by) if known else (None, None, None)
+        for metric in filter(used.__contains__, target.metrics):
+            code = codes.setdefault(metric, len(codes))
+            rows.append((number, section, name, unit, metric, code, target.dimension, target.divide, *factors))
     kinds = pl.DataFrame(rows, schema=_KINDS, orient="row").with_row_index("kind")
-    cells = cells.select("launch", "line", "text", "printed_as")
-    joined = cells.join(kinds.select("printed_as", "kind"), on="printed_as", how="inner", maintain_order="left")
-    return joined.drop("printed_as"), kinds
+    keys = printed.join(kinds.select("printed_as", "kind"), on="printed_as", how="inner", maintain_order="left")
+    joined = cells.join(keys, on=_PRINTED, how="inner", maintain_order="left")
+    return joined.select("launch", "line", "kind", "text"), kinds
 
 
 def _described(cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
@@ -229,19 +227,26 @@ def _number_locale(path: str, texts: pl.Series, locale: str) -> str:
     return "c"
 
 
+def _number(text: pl.Expr) -> pl.Expr:
+    """The number of a text, without the mark of a doubtful one and without instances, as in ``12 (3; 4; 5)``."""
+    return text.str.strip_chars().str.strip_prefix("(!)").str.strip_chars().str.replace(_INSTANCES, "${1}")
+
+
 def _numbers(texts: pl.Series, locale: str) -> pl.DataFrame:
-    """Texts with ``value`` (null when not a finite number), ``decimals`` and ``is_missing`` (printed as absent)."""
+    """Texts with ``value`` (null: no finite number), ``step``, ``is_whole`` and ``is_missing`` (printed as absent)."""
     group, point = _SEPARATORS[locale]
-    # A value with its instances behind it, as `--print-metric-instances` prints: 12 (3; 4; 5).
-    number = pl.col("text").str.strip_chars().str.strip_prefix("(!)").str.strip_chars().str.replace(_INSTANCES, "${1}")
-    plain = number.str.replace_all(group, "", literal=True).str.replace(point, ".", literal=True)
+    plain = _number(pl.col("text")).str.replace_all(group, "", literal=True).str.replace(point, ".", literal=True)
     table = texts.to_frame("text").with_columns(plain.alias("plain"))
     table = table.with_columns(pl.col("plain").cast(pl.Float64, strict=False).alias("value"))
-    fraction = pl.col("plain").str.len_bytes() - pl.col("plain").str.find(".", literal=True) - 1
+    places = pl.col("plain").str.extract(r"\.([0-9]+)").str.len_bytes().fill_null(0).cast(pl.Int32)
+    exponent = pl.col("plain").str.extract(r"[eE]([+-]?[0-9]{1,3})$").cast(pl.Int32, strict=False)
+    # ncu prints two decimals and drops zeros; a number with an exponent has the digits that it shows.
+    last = pl.when(exponent.is_null()).then(-pl.max_horizontal(places, pl.lit(_DECIMALS))).otherwise(exponent - places)
     return table.select(
         "text",
         pl.when(pl.col("value").is_finite()).then("value").alias("value"),
-        fraction.fill_null(0).cast(pl.Int32).alias("decimals"),
+        pl.lit(10.0).pow(last).alias("step"),
+        ((places == 0) & exponent.is_null()).alias("is_whole"),
         pl.col("plain").str.to_lowercase().is_in(_NOT_AVAILABLE).alias("is_missing"),
     )
 
@@ -261,16 +266,13 @@ def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataF
     if other.height:
         cells = cells.filter(~pl.col("kind").is_in(other["kind"].implode()))
     _refuse_impossible(path, cells, present.join(other, on="kind", how="anti", maintain_order="left"))
-    kind, decimals = cells["kind"], cells["decimals"]
+    kind = cells["kind"]
     times, divisor = kinds["times"].gather(kind), (kinds["per"] * kinds["divide"]).gather(kind)
     scale = times / divisor
-    steps = pl.Series(
-        [10.0 ** -max(places, _DECIMALS) for places in range(1 + int(decimals.to_numpy().max(initial=0)))]
-    )
     # A whole number is exact only where nothing was scaled.
     may_be_exact = kinds["has"].is_in([COUNT, BYTE, TIME]).gather(kind)
-    exact = may_be_exact & (decimals == 0) & (scale == 1.0)
-    half_step = 0.5 * steps.gather(decimals) * scale
+    exact = may_be_exact & cells["is_whole"] & (scale == 1.0)
+    half_step = 0.5 * cells["step"] * scale
     return cells.with_columns(
         (cells["value"] * times / divisor).alias("value"),
         half_step.zip_with(~exact, half_step * 0.0).alias("rounding"),

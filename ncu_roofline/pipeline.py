@@ -117,7 +117,7 @@ def analyze(
         inputs=_facts(reports, counters),
         maps=maps,
         passed_over=tuple(passed_over),
-        identities=_identities_of(table["map"], maps, values, rounding),
+        identities=_identities_of(table, maps, values, rounding),
         device_notes=notes,
         option_notes=(*option_notes, *_without_effect(table, map, library, peak_source)),
         ceiling_notes=_ceiling_notes(measured, table["device"]),
@@ -295,15 +295,16 @@ def _joined(inputs: Sequence[Mapping[str, FloatArray]], sizes: Sequence[int]) ->
 
 
 def _identities_of(
-    map_of: ObjectArray,
+    table: Columns,
     maps: Sequence[MetricMap],
     values: Mapping[str, FloatArray],
     rounding: Mapping[str, FloatArray],
 ) -> tuple[Identity, ...]:
-    """Broken equations between counters, each over all launches."""
+    """Broken equations between counters, each over all launches; averages of several launches need not satisfy them."""
     found = []
+    map_of = table["map"]
     for metric_map in maps:
-        rows = np.flatnonzero(map_of == metric_map.id)
+        rows = np.flatnonzero((map_of == metric_map.id) & (table["invocations"] == 1))
         mine = [{name: column[rows] for name, column in columns.items()} for columns in (values, rounding)]
         for identity in check_identities(metric_map, *mine):
             left, right, broken = unknown(len(map_of)), unknown(len(map_of)), np.zeros(len(map_of), np.bool_)

@@ -248,3 +248,15 @@ def test_counters_of_other_raw_events_need_not_agree(write: Write) -> None:
 )
 def test_identity_within_one_percent_and_rounding_holds(write: Write, metrics: dict[str, str]) -> None:
     assert finding(analyse(write, metrics, "8.0"), "identity-broken") is None
+
+
+def test_averages_of_a_summary_need_not_satisfy_the_identities(write: Write) -> None:
+    # Two launches of 10 and 100 us moved 1e6 byte each: the average rate is that of neither.
+    rows = [("gpu__time_duration.sum", "us", "55"), ("dram__bytes.sum", "byte", "1000000")]
+    rows += [("dram__bytes.sum.per_second", "byte/s", "55000000000")]
+    head = '"Process ID","Kernel Name","Block Size","Grid Size","Device","CC","Invocations","Section Name",'
+    head += '"Metric Name","Metric Unit","Minimum","Maximum","Average"\n'
+    lines = [f'"1","k","(1, 1, 1)","(1, 1, 1)","0","8.0","2","x","{m}","{u}","1","2","{v}"\n' for m, u, v in rows]
+    analysis = nr.analyze(write(head + "".join(lines)))
+    assert analysis.columns["traffic.dram.bytes"].tolist() == [2e6]
+    assert finding(analysis, "identity-broken") is None

@@ -190,3 +190,27 @@ def test_duration_of_2019_without_a_unit_beside_units_is_refused(write: Write) -
 @pytest.mark.parametrize("metric", ["nvlrx__bytes.sum.per_second", "derived__lts__lts2xbar_bytes.sum.per_second"])
 def test_rate_to_which_ncu_gives_the_unit_of_its_count_is_read(write: Write, metric: str) -> None:
     nr.analyze(write(details("0|k|T|ns|1,000", f"0|k|{metric}|byte|5,000", cc="7.5")))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("12,5 (6,2; 6,3)", 12.5e-6), ("1.234,50 (617,25; 617,25)", 1234.5e-6), ("(!) 12,5", 12.5e-6)]
+)
+def test_number_format_is_decided_without_instances_and_marks(write: Write, text: str, seconds: float) -> None:
+    assert row_of(nr.analyze(write(details(f"0|k|T|us|{text}"))))["time"] == pytest.approx(seconds)
+
+
+def test_number_with_instances_that_may_be_of_either_format_is_refused(write: Write) -> None:
+    with pytest.raises(nr.NcuRooflineError, match="number format is ambiguous"):
+        nr.analyze(write(details("0|k|T|us|1.500 (750; 750)")))
+
+
+def test_number_with_an_exponent_is_rounded_where_its_digits_end(write: Write) -> None:
+    # 1.5e+06 is between 1.45e6 and 1.55e6: half a step of 0.1e6.
+    counters = nr.analyze(write(details("0|k|T|ns|1,000", "0|k|DB|byte|1.5e+06"))).counters[0]
+    assert counters.values["dram__bytes.sum"][0] == 1.5e6
+    assert counters.rounding["dram__bytes.sum"][0] == pytest.approx(0.05e6)
+
+
+def test_units_of_metrics_that_no_map_uses_do_not_change_how_a_report_is_read(write: Write) -> None:
+    path = write(details("0|k|gpu__time_duration||100000", "0|k|foo__x.sum|%|5"))
+    assert nr.analyze(path).columns["time"].tolist() == nr.analyze(nr.read(path)).columns["time"].tolist() == [1e-4]

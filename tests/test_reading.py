@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -345,3 +348,105 @@ def test_progress_ends_with_all_bytes_of_the_input(write: Write, monkeypatch: py
     assert len(calls) > 2
     assert [call[1] for call in calls] == sorted(call[1] for call in calls)
     assert calls[-1] == (path, size, size)
+
+
+@pytest.mark.parametrize("cell", ["k_b", "(512, 1, 1)", "(256, 1, 1)", "8.0", "7"])
+def test_text_behind_the_closing_quote_of_an_identity_damages_its_row_only(write: Write, cell: str) -> None:
+    table = details("0|k_a|T|ns|1", "1|k_b|T|ns|2", "1|k_b|DB|byte|3", "2|k_c|T|ns|4").splitlines()
+    table[2] = table[2].replace(f'"{cell}"', f'"{cell}"x', 1)
+    report = read_report(write("\n".join(table)))
+    assert report.launches["kernel"].tolist() == ["k_a", "k_b", "k_c"]
+    assert [value[3] for value in values(report)] == ["1", "3", "4"]
+    assert report.skipped.lines["damaged"] == (3,)
+
+
+@pytest.mark.parametrize(("old", "new"), [('"byte"', '"Mbyte"/s'), ('"dram__bytes.sum"', '"dram__bytes_read".sum')])
+def test_text_behind_the_closing_quote_of_a_name_damages_its_row(write: Write, old: str, new: str) -> None:
+    report = read_report(write(details("0|k|T|ns|1", "0|k|DB|byte|2").replace(old, new)))
+    assert values(report) == [(0, "gpu__time_duration.sum", "ns", "1")]
+    assert report.skipped.lines["damaged"] == (3,)
+
+
+@pytest.mark.parametrize("number", ['" 3"', '"+3"', '"-3"', "3"])
+def test_line_that_does_not_begin_with_a_quoted_number_is_no_record(write: Write, number: str) -> None:
+    table = details("0|k|T|ns|1", "3|k|T|ns|2")
+    report = read_report(write(table.replace('"3"', number, 1)))
+    assert [value[3] for value in values(report)] == ["1"]
+
+
+def test_skipped_lines_are_named_in_their_order(write: Write) -> None:
+    good = quoted(cells("0|k|T|ns|1"))
+    table = [quoted(H15), good, f'{good},"x","y"', "epoch " + good, good]
+    assert read_report(write("\n".join(table))).skipped.lines["damaged"] == (3, 4)
+
+
+def test_first_damaged_lines_are_named_when_there_are_many(write: Write) -> None:
+    good = quoted(cells("0|k|T|ns|1"))
+    table = [quoted(H15), f'{good},"x","y"', *["epoch " + good] * 25, good]
+    assert read_report(write("\n".join(table))).skipped.lines["damaged"] == tuple(range(2, 22))
+
+
+def test_file_below_a_folder_that_is_called_like_the_home_folder_is_read_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, here = tmp_path / "home", tmp_path / "here"
+    (here / "~").mkdir(parents=True)
+    home.mkdir()
+    (home / "x.csv").write_text(details("0|other|T|ns|9"))
+    (here / "~" / "x.csv").write_text(details("0|k|T|ns|1"))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(here)
+    assert values(read_report("~/x.csv")) == [(0, "gpu__time_duration.sum", "ns", "1")]
+
+
+@pytest.mark.parametrize("name", ["s3:/b/a.csv", "a*[b]?.csv", b"\xff.csv".decode("utf-8", "surrogateescape")])
+def test_name_that_looks_like_something_else_is_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(details("0|k|T|ns|1"))
+    assert len(read_report(name)) == 1
+
+
+def test_named_pipe_has_the_digest_of_what_came_through_it(tmp_path: Path) -> None:
+    pipe, content = tmp_path / "pipe", details(*ROWS).encode()
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    report = read_report(str(pipe))
+    writer.join()
+    assert report.digest() == hashlib.sha256(content).hexdigest()
+
+
+def test_digest_of_a_file_that_is_gone_is_an_error_message(write: Write) -> None:
+    path = write(details(*ROWS))
+    report = read_report(path)
+    Path(path).unlink()
+    with pytest.raises(nr.NcuRooflineError, match="cannot be read again"):
+        report.digest()
+
+
+def test_error_of_the_progress_callback_arrives_as_it_is(write: Write) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        nr.analyze(write(details(*ROWS)), progress=fail)
+
+
+def test_raw_page_without_a_choice_of_metrics_has_a_cell_per_metric_and_launch(write: Write) -> None:
+    page = raw_page({f"a__m{number}.sum": ("byte", ["1", "2"]) for number in range(50)})
+    report = read_report(write(page))
+    assert report.cells.height == 100
+    assert values(report)[:3] == [
+        (0, "a__m0.sum", "byte", "1"),
+        (1, "a__m0.sum", "byte", "2"),
+        (0, "a__m1.sum", "byte", "1"),
+    ]
+
+
+def test_text_for_people_with_many_metric_names_is_refused(write: Write) -> None:
+    text = "  Section: x\n" + "    Metric Name   Metric Unit  Metric Value\n    Duration  us  1.00\n" * 20_000
+    with pytest.raises(nr.NcuRooflineError, match="text output for people"):
+        read_report(write(text))

@@ -245,10 +245,12 @@ def measure_contains_more(view: View) -> Iterator[Evidence]:
     for metric_map in view.maps:
         for tier, tier_map in metric_map.tiers.items():
             for measure in tier_map.measures:
-                at = np.isin(view.labels("cc").astype(str), list(measure.contains))
-                hit = (
-                    at & (view.labels("map") == metric_map.id) & (view.labels(f"traffic.{tier}.measure") == measure.id)
-                )
+                in_use = view.labels(f"traffic.{tier}.measure") == measure.id
+                if not measure.contains or not in_use.any():
+                    continue
+                cc = view.labels("cc")
+                at = np.any([cc == one for one in measure.contains], axis=0)
+                hit = at & in_use & (view.labels("map") == metric_map.id)
                 if hit.any():
                     what = measure.contains[cc[hit][0]]
                     yield from _by_map(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.arrays import Columns, ObjectArray, nothing, objects
-from ncu_roofline.readers.lines import Header
+from ncu_roofline.readers.lines import Header, LineLog, is_whole_record
 from ncu_roofline.readers.report import IDENTITY_COLUMNS
 from ncu_roofline.readers.rows import IDS, Rows, parse
 
@@ -44,8 +44,9 @@ def identity_columns(header: Header) -> dict[str, int]:
 class Launches:
     """Collects launches over the blocks and runs of an input.
 
-    On a raw page (``wide``) every row is one. Elsewhere rows of one run, process, id, kernel and shape are one; ids
-    restart when several outputs are put into one file, so an id alone is not a key.
+    On a raw page (``wide``) every row is one. Elsewhere rows of one run, process and id that follow each other are one
+    launch, and sequences of them with the same kernel and shape, too; ids restart when several outputs are put into one
+    file, so an id alone is not a key.
     """
 
     wide: bool
@@ -53,9 +54,29 @@ class Launches:
     """Of each row on a raw page, else of each sequence of rows that belong together."""
     count: int = 0
 
-    def sequence(self, header: Header, rows: Rows) -> pl.Series:
-        """Position of the identity of every row; identities are read from the first of rows that belong together."""
-        frame = rows.frame
+    def sequence(self, header: Header, rows: Rows, log: LineLog) -> tuple[pl.Series, Rows]:
+        """Position of the identity of every row; identities are read from the first of rows that belong together.
+
+        A row whose identity cannot be read is damaged: it is logged and left out of the rows that are returned.
+        """
+        begins = self._begins(header, rows.frame)
+        positions = begins.arg_true().to_numpy()
+        identities = self._identities(header, rows, positions)
+        if identities is None:
+            block = rows.records(positions)
+            damaged = np.array([not is_whole_record(record) for record in block.records()])
+            if not damaged.any():
+                damaged[:] = True
+            for line in block.lines[damaged].tolist():
+                log.add("damaged", line)
+            return self.sequence(header, rows.without(positions[damaged]), log)
+        self.identities.append(identities)
+        sequence = begins.cum_sum().cast(pl.Int32) + (self.count - 1)
+        self.count += identities.height
+        return sequence, rows
+
+    def _begins(self, header: Header, frame: pl.DataFrame) -> pl.Series:
+        """Where rows begin that belong together."""
         begins = pl.repeat(True, frame.height, eager=True)
         if not self.wide:
             is_summary = "ncu_id" not in frame.columns
@@ -63,11 +84,7 @@ class Launches:
             together = ["run", *(name for name in identity if name in frame.columns)]
             changed = pl.any_horizontal(pl.col(together).ne_missing(pl.col(together).shift(1)))
             begins = frame.select(changed | (pl.int_range(pl.len()) == 0)).to_series()
-        identities = self._identities(header, rows, begins.arg_true().to_numpy())
-        self.identities.append(identities)
-        positions = begins.cum_sum().cast(pl.Int32) + (self.count - 1)
-        self.count += identities.height
-        return positions
+        return begins
 
     def launches(self) -> tuple[Columns, pl.Series]:
         """Identity of every launch as columns (None: not printed), and the launch of every sequence."""
@@ -81,8 +98,10 @@ class Launches:
         texts = table.select(pl.col(IDENTITY_COLUMNS).exclude("line").replace("", None), "line")
         return {name: _column(texts[name]) for name in IDENTITY_COLUMNS}, numbers
 
-    def _identities(self, header: Header, rows: Rows, positions: npt.NDArray[np.intp]) -> pl.DataFrame:
+    def _identities(self, header: Header, rows: Rows, positions: npt.NDArray[np.intp]) -> pl.DataFrame | None:
         """Identity of the launches that begin at some rows; columns ``IDENTITY_COLUMNS`` and ``run``.
+
+        None when one of the records cannot be read.
 
         On the details page their records alone are parsed for it: the other rows of a launch only repeat it.
         """
@@ -92,7 +111,8 @@ class Launches:
             found = rows.frame.select(pl.col(list(present)).gather(positions.tolist()).cast(pl.String))
         else:
             parsed = parse(header, rows.records(positions), present)
-            assert parsed is not None, "records that were rows are rows"
+            if parsed is None:
+                return None
             found = parsed
         absent = [pl.lit(None, dtype=pl.String).alias(name) for name in (*_NAMES, *_NVTX_PARTS) if name not in present]
         return found.with_columns(*absent, *places.iter_columns()).select(*IDENTITY_COLUMNS, "run")

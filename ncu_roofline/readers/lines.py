@@ -7,6 +7,7 @@ quoted cell, a repeated header, or foreign. Nothing here knows what the columns 
 
 from __future__ import annotations
 
+import bisect
 import csv
 import io
 import mmap
@@ -127,8 +128,8 @@ class LineLog:
         """Count a line; the first line numbers of each kind are kept."""
         self.counts[kind] = self.counts.get(kind, 0) + 1
         kept = self.lines.setdefault(kind, [])
-        if len(kept) < _LINES_KEPT:
-            kept.append(line)
+        bisect.insort(kept, line)
+        del kept[_LINES_KEPT:]
 
     @property
     def run(self) -> int:
@@ -141,10 +142,28 @@ class LineLog:
         return SkippedLines(dict(self.counts), lines, tuple(self.messages))
 
 
+@dataclass
+class _HeaderWords:
+    """The words that headers have, found in ascending order without searching any part of a text twice."""
+
+    text: Text
+    found: dict[bytes, int] = field(default_factory=lambda: dict.fromkeys((b"Kernel Name", b"Metric Name"), -1))
+
+    def next(self, begin: int) -> int:
+        """Offset of the next of the words at or after an offset that is not below the last one; -1: none."""
+        for word, at in self.found.items():
+            if at < begin:
+                hit = self.text.find(word, begin)
+                self.found[word] = len(self.text) if hit < 0 else hit
+        first = min(self.found.values())
+        return first if first < len(self.text) else -1
+
+
 def find_header(text: Text, start: int, line: int, log: LineLog) -> Header | None:
     """The next table header at or after an offset; the lines before it are logged as preface."""
     begin = start
-    while (hit := _header_word(text, begin)) >= 0:
+    words = _HeaderWords(text)
+    while (hit := words.next(begin)) >= 0:
         row_start = text.rfind(b"\n", start, hit) + 1 or start
         row_end = _line_end(text, hit)
         columns = _header_columns(text[row_start:row_end])
@@ -158,26 +177,42 @@ def find_header(text: Text, start: int, line: int, log: LineLog) -> Header | Non
     return None
 
 
-def line_starts(text: Text, begin: int, at: Callable[[int], None] = lambda _: None) -> Offsets:
-    """Offset of every line behind an offset; ``at`` is told how far the search is.
+def line_starts(text: Text, begin: int) -> Offsets:
+    """Offset of every line behind an offset."""
+    return np.concatenate([np.full(1, begin, np.int64), *(starts for starts, _ in _line_starts(text, begin))])
+
+
+def record_starts(text: Text, begin: int, *, quoted: bool, at: Callable[[int], None]) -> Offsets | None:
+    """Offset of every line behind an offset, or None if one of them is no record; ``at`` is told how far that is."""
+    found = [np.full(1, begin, np.int64)]
+    content = np.frombuffer(text, np.uint8)
+    last = begin
+    for starts, end in _line_starts(text, begin):
+        if not _starts_record(content, starts, quoted=quoted).all():
+            return None
+        found.append(starts)
+        forget(text, last, end)
+        at(end)
+        last = end
+    return np.concatenate(found) if _starts_record(content, found[0], quoted=quoted).all() else None
+
+
+def _line_starts(text: Text, begin: int) -> Iterator[tuple[Offsets, int]]:
+    """Offsets of the lines that begin in each piece of a text, and the end of the piece.
 
     Lines are longer than the words of 8 bytes, so words with a newline are found first: it saves half of the time.
     """
     content = np.frombuffer(text, np.uint8)
     is_newline = np.empty(SCAN_BYTES, np.bool_)
     words = is_newline.view(np.uint64)
-    found = [np.full(1, begin, np.int64)]
     for start in range(begin, len(content), SCAN_BYTES):
         part = content[start : start + SCAN_BYTES]
         np.equal(part, _NEWLINE, out=is_newline[: len(part)])
         is_newline[len(part) :] = False
         word = np.flatnonzero(words.astype(np.bool_))
         within = np.flatnonzero(words[word].view(np.bool_))
-        found.append(word[within >> 3] * 8 + (within & 7) + (start + 1))
-        forget(text, start, start + len(part))
-        at(start + len(part))
-    starts = np.concatenate(found)
-    return starts[starts < len(content)]
+        starts = word[within >> 3] * 8 + (within & 7) + (start + 1)
+        yield starts[starts < len(content)], start + len(part)
 
 
 def records_at(text: Text, begins: Offsets, ends: Offsets) -> list[bytes]:
@@ -250,7 +285,7 @@ def _clean(
     ``again`` is a header that begins another run of the table.
     """
     first_run, begins = log.run, []
-    is_record = _starts_record(data, offsets, quoted=header.quoted)
+    is_record = _starts_record(np.frombuffer(data, np.uint8), offsets, quoted=header.quoted)
     keep = is_record.copy()
     ends = np.append(offsets[1:], len(data))
     odd_lines = np.flatnonzero(~is_record)
@@ -328,18 +363,10 @@ def _header_columns(row: bytes) -> tuple[str, ...]:
     return names if long_form or wide_form else ()
 
 
-def _header_word(text: Text, begin: int) -> int:
-    """Offset of the next word that every header has one of; -1 if there is none."""
-    kernel = text.find(b"Kernel Name", begin)
-    metric = text.find(b"Metric Name", begin, kernel if kernel >= 0 else len(text))
-    return metric if metric >= 0 else kernel
-
-
-def _starts_record(data: bytes, offsets: Offsets, *, quoted: bool) -> npt.NDArray[np.bool_]:
+def _starts_record(array: npt.NDArray[np.uint8], offsets: Offsets, *, quoted: bool) -> npt.NDArray[np.bool_]:
     """Whether each line starts with a numeric id, quoted as the header is."""
-    array = np.frombuffer(data, np.uint8)
     first = array[offsets]
-    digit = array[np.minimum(offsets + 1, len(data) - 1)] if quoted else first
+    digit = array[np.minimum(offsets + 1, len(array) - 1)] if quoted else first
     is_digit = (digit >= 0x30) & (digit <= 0x39)
     return is_digit & (first == _QUOTE) if quoted else is_digit
 

@@ -41,19 +41,19 @@ def columns(header: Header, names: AbstractSet[str] | None) -> dict[str, int]:
 
 
 def cells(frame: pl.DataFrame, launches: pl.Series, unit_of: Mapping[str, str]) -> pl.DataFrame:
-    """Cells of the metric columns (schema ``CELL_SCHEMA``); the section of a raw page is empty."""
+    """Cells of the metric columns, one metric after the other (schema ``CELL_SCHEMA``); they have no section."""
     metrics = [name for name in frame.columns if name.startswith(_PREFIX)]
-    if not metrics:
+    if not metrics or not frame.height:
         return pl.DataFrame(schema=CELL_SCHEMA)
-    table = frame.with_columns(launches.alias("launch"))
-    return pl.concat(
-        table.select(
-            "launch",
-            pl.lit("").alias("section"),
-            pl.lit(name.removeprefix(_PREFIX)).alias("metric"),
-            pl.lit(unit_of.get(name.removeprefix(_PREFIX), "")).alias("unit"),
-            pl.col(name).fill_null("").alias("text"),
-            "line",
-        ).cast(CELL_SCHEMA)
-        for name in metrics
-    )
+    names = pl.Series([name.removeprefix(_PREFIX) for name in metrics])
+    which = pl.int_range(len(metrics) * frame.height, eager=True) // frame.height
+    return pl.DataFrame(
+        {
+            "launch": pl.concat([launches] * len(metrics)),
+            "section": pl.repeat("", len(which), eager=True),
+            "metric": names.cast(pl.Categorical).gather(which),
+            "unit": pl.Series([unit_of.get(name, "") for name in names]).cast(pl.Categorical).gather(which),
+            "text": pl.concat([frame[name] for name in metrics]).fill_null(""),
+            "line": pl.concat([frame["line"]] * len(metrics)),
+        }
+    ).cast(CELL_SCHEMA)

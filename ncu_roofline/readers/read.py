@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -39,12 +39,18 @@ def read_report(path: str, *, names: AbstractSet[str] | None = None, progress: P
         if path == STDIN:
             if sys.stdin is None:
                 raise InputError(path, "standard input is closed")
-            content = sys.stdin.buffer.read()
-            return _read(path, content, lambda: hashlib.sha256(content).hexdigest(), names, progress)
-        with Path(path).open("rb") as file, _mapped(file) as mapped:
-            return _read(path, mapped, _Digest(path, os.fstat(file.fileno())), names, progress)
+            printed = sys.stdin.buffer.read()
+            return _read(path, printed, _digest_of(printed), names, progress)
+        with Path(path).open("rb") as file, _mapped(file) as content:
+            # What came through a pipe cannot be read again.
+            digest = _Digest(path, os.fstat(file.fileno())) if isinstance(content, mmap.mmap) else _digest_of(content)
+            return _read(path, content, digest, names, progress)
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}") from error
+
+
+def _digest_of(content: bytes) -> Callable[[], str]:
+    return lambda: hashlib.sha256(content).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,12 @@ class _Digest:
     seen: os.stat_result
 
     def __call__(self) -> str:
+        try:
+            return self._of_file()
+        except OSError as error:
+            raise InputError(self.path, f"cannot be read again: {error.strerror}") from error
+
+    def _of_file(self) -> str:
         with Path(self.path).open("rb") as file:
             now = os.fstat(file.fileno())
             if (now.st_size, now.st_mtime_ns, now.st_ino) != (
@@ -103,8 +115,12 @@ def _mapped(file: BinaryIO) -> Iterator[Text]:
     except (ValueError, OSError):
         yield file.read()
         return
-    with content:
+    try:
         yield content
+    finally:
+        # Arrays over it may live on in the traceback of an error, which must not be hidden by this one.
+        with suppress(BufferError):
+            content.close()
 
 
 def _utf8(content: Text) -> Text:

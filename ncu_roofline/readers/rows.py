@@ -6,6 +6,7 @@ import mmap
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -21,20 +22,16 @@ from ncu_roofline.readers.lines import (
     blocks,
     is_record,
     is_whole_record,
-    line_starts,
+    record_starts,
     records_at,
     split_record,
 )
-from ncu_roofline.readers.report import CELL_SCHEMA
 
 IDS: Final = ("ncu_id", "process")
 """Identity columns that are numbers; every record has one of them, save those of a summary."""
 
 WHOLE_BYTES: Final = 512 << 20
 """Largest input that is parsed at once: its columns take a third of its size in memory, besides the file itself."""
-
-_TYPES: Final = dict.fromkeys(IDS, pl.Int64()) | {name: CELL_SCHEMA[name] for name in ("section", "metric", "unit")}
-"""Columns that are not text: ids, and names that repeat from row to row."""
 
 LAST: Final = "last"
 """A column that is filled in every whole row, where it is not the column of the values."""
@@ -61,6 +58,11 @@ class Rows:
     frame: pl.DataFrame
     records: Callable[[npt.NDArray[np.intp]], Block]
 
+    def without(self, positions: npt.NDArray[np.intp]) -> Rows:
+        """The other rows."""
+        kept = np.delete(np.arange(self.frame.height), positions)
+        return Rows(self.frame[kept.tolist()], lambda wanted: self.records(kept[wanted]))
+
 
 def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
     """All rows parsed at once; None unless each line to the end of the input is a whole record.
@@ -73,23 +75,18 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
     last_line = text[max(text.rfind(b"\n", table.start, len(text) - 1) + 1, table.start) :]
     if not is_record(last_line[:2], quoted=header.quoted) or last_line.count(b'"') % 2:
         return None
-    parsed = pl.scan_csv(
-        table.path if isinstance(text, mmap.mmap) else text,
-        has_header=False,
-        skip_lines=table.line - 1,
-        schema={f"c{position}": pl.String() for position in range(len(header.columns) + 1)}
-        | {f"c{table.columns[name]}": kind for name, kind in _TYPES.items() if name in table.columns},
-        missing_columns="insert",
-        glob=False,
-    ).select(_select(header, table.columns))
     with ThreadPoolExecutor(1) as other:
-        counting = other.submit(line_starts, text, table.start, at)
+        finding = other.submit(record_starts, text, table.start, quoted=header.quoted, at=at)
         try:
-            frame = parsed.collect()
-        except pl.exceptions.PolarsError:
+            frame = _scan(table).collect()
+        except (pl.exceptions.PolarsError, OSError, TypeError, ValueError):
             return None
-        starts = counting.result()
-    if frame.height != len(starts) or not (_is_row(frame) & _is_full(frame) & frame["overflow"].is_null()).all():
+        starts = finding.result()
+    if (
+        starts is None
+        or frame.height != len(starts)
+        or not (_is_row(frame) & _is_full(frame) & frame["overflow"].is_null()).all()
+    ):
         return None
 
     def records(positions: npt.NDArray[np.intp]) -> Block:
@@ -100,6 +97,22 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
         pl.col("line").cast(pl.Int64), run=pl.lit(0, pl.Int64)
     )
     return Rows(frame, records)
+
+
+def _scan(table: Table) -> pl.LazyFrame:
+    """The needed columns of everything behind the header."""
+    columns = table.columns
+    return pl.scan_csv(
+        # A relative path could be taken for a home folder or an address.
+        str(Path(table.path).resolve()) if isinstance(table.text, mmap.mmap) else table.text,
+        has_header=False,
+        skip_lines=table.line - 1,
+        # The parser checks the quotes of texts only; names get their type afterwards.
+        schema={f"c{position}": pl.String() for position in range(len(table.header.columns) + 1)}
+        | {f"c{columns[name]}": pl.Int64() for name in IDS if name in columns},
+        missing_columns="insert",
+        glob=False,
+    ).select(_select(table.header, columns))
 
 
 def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Iterator[Rows | Header]:
@@ -120,8 +133,8 @@ def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Ite
         if frame is None:
             problem = "these lines cannot be split into rows"
             raise InputError(table.path, problem, "Export the report again.", int(block.lines[0]))
-        types = {name: kind for name, kind in _TYPES.items() if name in frame.columns}
-        frame = frame.cast(pl.Schema(types), strict=False)
+        ids = [name for name in IDS if name in frame.columns]
+        frame = frame.with_columns(pl.col(ids).cast(pl.Int64, strict=False))
         whole = _is_row(frame) & (_is_full(frame) | _is_uncut(table, block, frame)) & frame["overflow"].is_null()
         if not whole.all():
             is_row = _is_row(frame)

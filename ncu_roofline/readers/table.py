@@ -64,11 +64,11 @@ def read_tables(
             if isinstance(part, Header):
                 next_header = part
                 break
-            sequence = launches.sequence(header, part)
+            sequence, rows = launches.sequence(header, part, log)
             if form == raw.FORM:
-                cells.append(raw.cells(part.frame, sequence, units))
+                cells.append(raw.cells(rows.frame, sequence, units))
             else:
-                found, rules = details.cells(part.frame, sequence, names)
+                found, rules = details.cells(rows.frame, sequence, names)
                 cells.append(found)
                 rule_rows += rules
         header = next_header
