@@ -62,7 +62,8 @@ def _load_library(directory: Path) -> MapLibrary:
     if problems:
         raise DataFileError(problems)
     by_id = {document.id: document for document in documents}
-    return MapLibrary({document.id: _resolve(document, by_id) for document in documents})
+    resolved: dict[str, MetricMap] = {}
+    return MapLibrary({document.id: _resolve(document, by_id, resolved) for document in documents})
 
 
 def load_map(path: str | Path) -> MetricMap:
@@ -87,7 +88,7 @@ def load_map(path: str | Path) -> MetricMap:
     if broken:
         raise DataFileError(broken[-1].file.problems)
     known = {c.id: c for c in candidates if c.id and not c.file.problems}
-    return _resolve(document, {**known, document.id: document})
+    return _resolve(document, {**known, document.id: document}, {})
 
 
 def _clashes(documents: Iterable[Document]) -> list[DataFileProblem]:
@@ -109,8 +110,18 @@ def _clashes(documents: Iterable[Document]) -> list[DataFileProblem]:
     return problems
 
 
-def _resolve(document: Document, by_id: Mapping[str, Document], heirs: tuple[str, ...] = ()) -> MetricMap:
+def _resolve(
+    document: Document, by_id: Mapping[str, Document], resolved: dict[str, MetricMap], heirs: tuple[str, ...] = ()
+) -> MetricMap:
     """Merge a document with its chain of parents: a child's entry replaces the parent's whole entry."""
+    if document.id not in resolved:
+        resolved[document.id] = _merged(document, by_id, resolved, heirs)
+    return resolved[document.id]
+
+
+def _merged(
+    document: Document, by_id: Mapping[str, Document], resolved: dict[str, MetricMap], heirs: tuple[str, ...]
+) -> MetricMap:
     if document.extends is None:
         if not document.time:
             document.file.report("$.time", "a map without a parent has to name the metrics of the duration")
@@ -126,7 +137,7 @@ def _resolve(document: Document, by_id: Mapping[str, Document], heirs: tuple[str
     if document.extends in heirs:
         document.file.report("$.extends", f"{document.extends!r} extends this map in turn")
         raise DataFileError(document.file.problems)
-    parent = _resolve(parent_document, by_id, (*heirs, document.id))
+    parent = _resolve(parent_document, by_id, resolved, (*heirs, document.id))
     own = _own(document)
     absent = frozenset(document.absent)
     paths = dict(_without(parent.paths, document.paths)) | dict(own.paths)

@@ -144,18 +144,22 @@ class LineLog:
 
 @dataclass
 class _HeaderWords:
-    """The words that headers have, found in ascending order without searching any part of a text twice."""
+    """The words that headers have, found in ascending order; no part of a text is searched twice for one of them."""
 
     text: Text
-    found: dict[bytes, int] = field(default_factory=lambda: dict.fromkeys((b"Kernel Name", b"Metric Name"), -1))
+    kernel: int = -1
+    """The next "Kernel Name" at or behind the last begin; the length of the text if there is none."""
+    searched: int = 0
+    """How far there is no "Metric Name" that was not found yet."""
 
     def next(self, begin: int) -> int:
         """Offset of the next of the words at or after an offset that is not below the last one; -1: none."""
-        for word, at in self.found.items():
-            if at < begin:
-                hit = self.text.find(word, begin)
-                self.found[word] = len(self.text) if hit < 0 else hit
-        first = min(self.found.values())
+        if self.kernel < begin:
+            hit = self.text.find(b"Kernel Name", begin)
+            self.kernel = hit if hit >= 0 else len(self.text)
+        metric = self.text.find(b"Metric Name", max(begin, self.searched), self.kernel)
+        self.searched = metric if metric >= 0 else self.kernel
+        first = metric if metric >= 0 else self.kernel
         return first if first < len(self.text) else -1
 
 
