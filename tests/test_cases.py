@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import ncu_roofline as nr
 from ncu_roofline.cli import main
+from ncu_roofline.devices import match_device
 from ncu_roofline.errors import InputError
 from tests.conftest import Write
 from tests.support import H15, H20, cells, details, finding, quoted, row_of
@@ -301,6 +302,58 @@ def test_traffic_far_above_its_ceiling_is_an_error(write: Write) -> None:
     found = finding(analysis_of(write, *[f"0|k|{row}" for row in rows]), "above-ceiling")
     assert found is not None
     assert found.severity.label == "error"
+
+
+def named(write: Write, device: str, *rows: str) -> nr.Analysis:
+    name = [*cells("0|k|device__attribute_display_name||x")[:-1], device]
+    return nr.analyze(write(details(*[f"0|k|{row}" for row in rows]) + quoted(name) + "\n"))
+
+
+@pytest.mark.parametrize(
+    ("device", "peak"), [("NVIDIA A100-SXM4-40GB", 312e12), ("NVIDIA H100 80GB HBM3", 989e12), ("NVIDIA B200", 2250e12)]
+)
+def test_dense_peak_of_the_table_is_neither_halved_nor_doubled(device: str, peak: float) -> None:
+    found = match_device(device).device
+    assert found is not None
+    assert found.peak("tensor.bf16") == pytest.approx(peak, rel=0.01)
+
+
+def test_device_that_is_in_no_table_has_no_ceiling_and_the_way_to_one(write: Write) -> None:
+    analysis = named(write, "NVIDIA X900", "T|us|10", "FFMA|inst|1,000", "SMHZ|Ghz|1")
+    assert math.isnan(row_of(analysis)["work.fp32.peak"])
+    found = finding(analysis, "device-doubtful")
+    assert found is not None
+    assert "'NVIDIA X900' is not in the device table, and no other GPU stands in for it" in found.message
+    assert "--ceilings" in found.help
+
+
+def test_device_that_is_in_no_table_has_the_ceiling_of_its_report(write: Write) -> None:
+    rows = ["T|us|10", "FFMA|inst|1,000", "SMHZ|Ghz|1", "PKF|inst/cycle|6,912"]
+    analysis = named(write, "NVIDIA X900", *rows)
+    assert row_of(analysis)["work.fp32.peak"] == pytest.approx(13.824e12)
+    assert finding(analysis, "device-doubtful") is None
+
+
+def test_part_of_a_device_with_the_peak_of_the_whole_is_a_contradiction(write: Write) -> None:
+    rows = ["T|us|10", "FFMA|inst|1,000", "SMHZ|Ghz|1", "PKF|inst/cycle|6,912"]
+    analysis = named(write, "NVIDIA A100-SXM4-40GB", *rows, "device__attribute_multiprocessor_count||14")
+    slice_, apart = finding(analysis, "device-doubtful"), finding(analysis, "ceilings-disagree")
+    assert slice_ is not None
+    assert "a MIG slice, or another product" in slice_.message
+    # 6912 of 14 x 64 FFMA per cycle
+    assert apart is not None
+    assert "fp32: the report's own peak is 7.71 times that of the device table" in apart.message
+    assert apart.severity.label == "warning"
+
+
+def test_measured_roof_far_from_that_of_the_report_is_a_warning(write: Write) -> None:
+    # 81 TFLOP/s measured against 61.44 of the report
+    rows = ["T|us|10", "FFMA|inst|1,000", "SMHZ|Ghz|2", "PKF|inst/cycle|15,360"]
+    roofs = write("schema: 1\nsources: [a benchmark]\nceilings: {fp32: {value: 81 TFLOP/s}}\n", "m.yaml")
+    found = finding(nr.analyze(write(details(*[f"0|k|{row}" for row in rows])), ceilings=roofs), "ceilings-disagree")
+    assert found is not None
+    assert found.severity.label == "warning"
+    assert "fp32: the measured ceiling is 1.32 times the ceiling in use" in found.message
 
 
 # Timing and aggregation

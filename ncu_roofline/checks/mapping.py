@@ -340,8 +340,7 @@ def _against_measured(view: View, prefix: str, name: str) -> Iterator[Evidence]:
         yield Evidence(
             is_apart,
             f"{name}: the measured ceiling is {share[is_apart][0]:.3g} times the ceiling in use{at_clock}.",
-            "A measurement often stays below a peak, and may have run at another clock; explain shows both.",
-            Severity.NOTE,
+            "A measurement may stay below a peak, or be of another clock or scope; explain shows both.",
         )
     sm = view.floats("clocks.sm")
     other_clock = (view.labels(f"{prefix}.peak_source") == "measured") & (np.abs(ratio(sm, clock) - 1.0) > _SAME_CLOCK)
