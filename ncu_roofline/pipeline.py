@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, unknown
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.conditions import from_messages
@@ -25,6 +25,7 @@ from ncu_roofline.errors import InputError, UsageError
 from ncu_roofline.evaluate import Quantities, evaluate
 from ncu_roofline.grouping import device_time
 from ncu_roofline.identities import Identity, check_identities
+from ncu_roofline.identity import identify, state_device
 from ncu_roofline.labels import load_labels
 from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
@@ -32,13 +33,9 @@ from ncu_roofline.measured import MeasuredCeilings, load_measured
 from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
 from ncu_roofline.readers import REPLAY, Progress, RawReport, Report, read_report, report_files
-from ncu_roofline.vocabulary import DEFAULT_DOMAIN
 
 _CC = re.compile(r"\d+\.\d+")
-_DIMENSIONS = re.compile(r"\(\s*([0-9]{1,10}),\s*([0-9]{1,10}),\s*([0-9]{1,10})\s*\)")
-_ORDINAL = re.compile(r"[0-9]{1,9}")
 _TEXT_ATTRIBUTES = ("name",)
-_NVTX_ENTRY = re.compile(r'"([^"]*)"')
 
 
 def read(*paths: str | Path) -> Report:
@@ -104,8 +101,8 @@ def analyze(
             reports += found
             passed_over += others
     counters = [normalise(report, labels, used=used, texts=texts, locale=locale) for report in reports]
-    launches = _identities(counters, library.maps[BASE], cc)
-    option_notes = _state_device(launches, device)
+    launches = identify(counters, library.maps[BASE], cc)
+    option_notes = state_device(launches, device)
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)
     columns, maps, notes = _evaluate(launches, values, library, measured, peak_source)
@@ -175,43 +172,6 @@ def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(used), frozenset(texts)
 
 
-def _identities(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> Columns:
-    """Who each launch is; arrays over the launches of all inputs."""
-    printed = {name: np.concatenate([c.launches[name] for c in counters]) for name in counters[0].launches}
-    columns: Columns = {
-        "launch": np.arange(len(printed["line"])),
-        "input": np.repeat(np.arange(len(counters)), [len(counter) for counter in counters]),
-    }
-    columns |= {name: printed[name] for name in ("ncu_id", "process", "kernel")}
-    columns |= {name: mapped(_dimensions, printed[name].tolist()) for name in ("grid", "block")}
-    columns |= {name: printed[name] for name in ("stream", "context")}
-    columns["device"] = np.concatenate([_text(counter, base, "name") for counter in counters])
-    columns["cc"] = np.concatenate([_compute_capability(counter, base, cc) for counter in counters])
-    columns["device_ordinal"] = mapped(_ordinal, printed["device_ordinal"].tolist())
-    columns["invocations"] = mapped(_count, printed["invocations"].tolist()).astype(np.int64)
-    columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"])
-    columns["line"] = printed["line"].astype(np.int64)
-    return columns
-
-
-def _state_device(launches: Columns, device: str | None) -> tuple[str, ...]:
-    """Put the user's device where the report states none; what to say if it does so nowhere.
-
-    Raises:
-        UsageError: if the name means no product, or one that the launches cannot have run on.
-
-    """
-    if device is None:
-        return ()
-    unnamed = launches["device"] == None  # noqa: E711 (element by element)
-    for cc in dict.fromkeys(launches["cc"][unnamed].tolist()) or (None,):
-        match = match_device(device, compute_capability=cc)
-        if match.device is None:
-            raise UsageError("device", device, match.reason)
-    launches["device"][unnamed] = device
-    return () if unnamed.any() else (f"--device {device} has no effect: every launch states its device",)
-
-
 def _without_effect(
     table: Columns, given: str | Path | MetricMap | None, library: MapLibrary, peak_source: str
 ) -> Iterator[str]:
@@ -224,63 +184,6 @@ def _without_effect(
         (table[name] == DEVICE).any() for name in table if name.endswith(".peak_source")
     ):
         yield "--peak-source device has no effect: the device table gives no ceiling for any launch"
-
-
-def _compute_capability(counters: Counters, base: MetricMap, stated: str | None) -> ObjectArray:
-    """CC column, else the device attributes, else what the user says."""
-    printed = mapped(lambda text: text if text and _CC.fullmatch(text) else None, counters.launches["cc"].tolist())
-    major = counters.values.get(base.attributes["cc_major"], unknown(len(counters)))
-    minor = counters.values.get(base.attributes["cc_minor"], unknown(len(counters)))
-    for launch in np.flatnonzero(printed == None):  # noqa: E711 (element by element)
-        is_known = not np.isnan(major[launch] + minor[launch])
-        printed[launch] = f"{major[launch]:.0f}.{minor[launch]:.0f}" if is_known else stated
-    return printed
-
-
-def _text(counters: Counters, base: MetricMap, attribute: str) -> ObjectArray:
-    texts = counters.texts.get(base.attributes[attribute])
-    return objects(texts) if texts else nothing(len(counters))
-
-
-def _dimensions(text: str | None) -> tuple[int, ...] | None:
-    """``(128, 1, 1)`` as a tuple; None where it was not printed or is the (0, 0, 0) of a failed launch."""
-    match = _DIMENSIONS.fullmatch(text or "")
-    value = tuple(map(int, match.groups())) if match else ()
-    return value if value and all(value) else None
-
-
-def _ordinal(text: str | None) -> int | None:
-    return int(text) if text and _ORDINAL.fullmatch(text) else None
-
-
-def _count(text: str | None) -> int:
-    """How many launches an entry stands for; numbers of a summary may have separators."""
-    digits = re.sub(r"\D", "", text or "")
-    return int(digits) if digits else 1
-
-
-def _nvtx(*columns: ObjectArray) -> ObjectArray:
-    """NVTX ranges around each launch as (domain, range) pairs, default domain first; None where there are none."""
-    ranges = [mapped(_nvtx_ranges, column.tolist()) for column in columns]
-    found = nothing(len(columns[0]))
-    for launch in np.flatnonzero(np.any([column.astype(np.bool_) for column in ranges], axis=0)):
-        pairs = [pair for column in ranges for pair in column[launch]]
-        found[launch] = tuple(sorted(pairs, key=lambda pair: pair[0] != DEFAULT_DOMAIN))
-    return found
-
-
-def _nvtx_ranges(text: str | None) -> tuple[tuple[str, str], ...]:
-    return tuple(_nvtx_range(entry) for entry in _NVTX_ENTRY.findall(text or ""))
-
-
-def _nvtx_range(entry: str) -> tuple[str, str]:
-    """Domain and name of an entry ``Domain:Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg``.
-
-    A range name may have colons of its own.
-    """
-    fields = entry.split(":")
-    name = ":".join(fields[1:-6]) if len(fields) >= 8 else ":".join(fields[1:2])
-    return fields[0], name
 
 
 def _joined(inputs: Sequence[Mapping[str, FloatArray]], sizes: Sequence[int]) -> Mapping[str, FloatArray]:

@@ -48,9 +48,11 @@ LAYERS: dict[str, set[str]] = {
         "analysis", "arrays", "checks", "collect", "counters", "errors", "evaluate", "maps", "measured", "model",
         "normalise", "vocabulary",
     },
+    "identity": {"arrays", "devices", "errors", "maps", "normalise", "vocabulary"},
     "pipeline": {
         "analysis", "arrays", "ceilings", "checks", "conditions", "counters", "devices", "errors", "evaluate",
-        "grouping", "identities", "labels", "maps", "measured", "model", "normalise", "readers", "vocabulary",
+        "grouping", "identities", "identity", "labels", "maps", "measured", "model", "normalise", "readers",
+        "vocabulary",
     },
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},
     "render": {"analysis", "arrays", "checks", "collect", "devices", "explain", "version", "vocabulary"},

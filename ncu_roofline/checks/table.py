@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ncu_roofline.checks import mapping, physics, reading
+from ncu_roofline.checks import ceilings, mapping, physics, reading
 from ncu_roofline.checks.rule import Rule
 from ncu_roofline.vocabulary import Severity
 
@@ -38,9 +38,9 @@ RULES: Final = (
     Rule("M211", "time-not-known", Severity.NOTE, (), mapping.time_not_known),
     Rule("M212", "traffic-not-in-measure", Severity.NOTE, ("traffic.*.unseen",), mapping.traffic_not_in_measure),
     Rule("M213", "measure-contains-more", Severity.NOTE, ("traffic.*.measure",), mapping.measure_contains_more),
-    Rule("M214", "device-doubtful", Severity.NOTE, (), mapping.device_doubtful),
-    Rule("M215", "ceilings-disagree", Severity.WARNING, (), mapping.ceilings_disagree),
-    Rule("M216", "measured-ceilings", Severity.NOTE, (), mapping.measured_ceilings),
+    Rule("M214", "device-doubtful", Severity.NOTE, (), ceilings.device_doubtful),
+    Rule("M215", "ceilings-disagree", Severity.WARNING, (), ceilings.ceilings_disagree),
+    Rule("M216", "measured-ceilings", Severity.NOTE, (), ceilings.measured_ceilings),
     Rule("P301", "above-ceiling", Severity.ERROR, ("*.peak",), physics.above_ceiling),
     Rule("P302", "too-short", Severity.NOTE, ("time",), physics.too_short),
     Rule("P303", "instruction-mix", Severity.NOTE, ("ceilings.*.mix.value",), physics.instruction_mix),
