@@ -21,15 +21,14 @@ from ncu_roofline.counters import CounterView, spellings
 from ncu_roofline.errors import UsageError
 from ncu_roofline.evaluate import Amount, evaluate
 from ncu_roofline.explain.bound import explain_bound
+from ncu_roofline.explain.ceilings import ceilings_beside, from_attributes, mix_of, or_none, peak_of
 from ncu_roofline.explain.expression import (
     Expression,
-    divide,
     expression_of,
     first_of,
     read_metric,
     text_of,
     total_of,
-    weigh,
     weighted,
 )
 from ncu_roofline.explain.values import COUNTED, Cell, Explained, Explanation, Launch, Step
@@ -149,15 +148,15 @@ def _amount(found: Launch, subject: str, column: str, unit: str) -> Explained:
     if rate is not None and not math.isnan(found.number(f"{prefix}.rate")):
         steps.append(Step(f"{prefix}.rate", found.number(f"{prefix}.rate"), f"{unit}/s", rate.formula, rate.numbers))
         metrics += rate.metrics
-    peak = _peak(found, prefix, alternative)
+    peak = peak_of(found, prefix, alternative)
     if peak is not None:
         source, clock = found.row[f"{prefix}.peak_source"], found.number(f"{prefix}.peak_clock")
         value = found.number(f"{prefix}.peak")
-        steps.append(Step(f"{prefix}.peak", value, f"{unit}/s", peak.formula, peak.numbers, source, _known(clock)))
+        steps.append(Step(f"{prefix}.peak", value, f"{unit}/s", peak.formula, peak.numbers, source, or_none(clock)))
         metrics += peak.metrics
-    steps += _beside(found, subject, unit)
+    steps += ceilings_beside(found, subject, unit)
     steps += _intensity(found, prefix)
-    others = _other_measures(found, subject) if subject in TIERS else _mix(found, subject, alternative)
+    others = _other_measures(found, subject) if subject in TIERS else mix_of(found, subject, alternative)
     for step, read in others:
         steps.append(step)
         metrics += read
@@ -251,69 +250,6 @@ def _rate(found: Launch, column: str, alternative: Alternative) -> Expression | 
     return total_of(rates) if rates else None
 
 
-def _peak(found: Launch, prefix: str, alternative: Alternative) -> Expression | None:
-    """The ceiling: own peak of the part that did the work; for several parts, F / sum of F_part / C_part."""
-    if math.isnan(found.number(f"{prefix}.peak")):
-        return None
-    source = found.row[f"{prefix}.peak_source"]
-    if source == "attributes":
-        return _attributes(found)
-    if source != "report":
-        return _from_elsewhere(found, prefix, source)
-    kind = _known_as(found, prefix)
-    amounts, peaks = [], []
-    for part in alternative.parts:
-        amount = weighted(found.view, kind, Alternative((part,), alternative.file, alternative.line))
-        own = [weigh(weight, expression_of(found.view, "peak", counter)) for counter, weight in part.peak.items()]
-        amounts.append(total_of(amount) if amount else Expression(0.0, "0", "0"))
-        peaks.append(own[0] if own else None)
-    working = [(a, p) for a, p in zip(amounts, peaks, strict=True) if a.value > 0 and p is not None]
-    if len(working) < 2:
-        return working[0][1] if working else peaks[0]
-    whole = total_of([a for a, _ in working])
-    shares = [divide(a, p) for a, p in working if p is not None]
-    return divide(whole, total_of(shares))
-
-
-def _from_elsewhere(found: Launch, prefix: str, source: str) -> Expression:
-    """A ceiling in use that the report does not have: of a user's file, or of the device table at the run's clock."""
-    name = f"ceilings.{prefix.partition('.')[2]}.{source}"
-    value, clock = found.number(f"{name}.value"), found.number(f"{name}.clock")
-    if source == "measured" or math.isnan(clock):
-        return Expression(value, f"{name}.value", text_of(value))
-    run = found.number("clocks.sm")
-    numbers = f"{text_of(value)} / {text_of(clock)} x {text_of(run)}"
-    return Expression(value / clock * run, f"{name}.value / {name}.clock x clocks.sm", numbers)
-
-
-def _beside(found: Launch, subject: str, unit: str) -> Iterator[Step]:
-    """Ceilings of the report, the device table and a user's file that are not in use, each at its own clock."""
-    texts = {"report": "own peak of the report", "device": f"device table, {found.row['device']}"}
-    if found.measured is not None and subject in found.measured.ceilings:
-        texts["measured"] = found.measured.ceilings[subject].source
-    prefix = f"traffic.{subject}" if subject in TIERS else f"work.{subject}"
-    for source, text in texts.items():
-        name = f"ceilings.{subject}.{source}"
-        value, clock = found.number(f"{name}.value"), found.number(f"{name}.clock")
-        is_in_use = source == found.row[f"{prefix}.peak_source"] and source == "report"
-        if not math.isnan(value) and not is_in_use:
-            yield Step(f"{name}.value", value, f"{unit}/s", text, text_of(value), source, _known(clock))
-
-
-def _known_as(found: Launch, prefix: str) -> str:
-    """Whether an amount is known as a total or only as a rate."""
-    amount = "bytes" if prefix.startswith("traffic.") else "count"
-    return "rate" if math.isnan(found.number(f"{prefix}.{amount}")) else "total"
-
-
-def _attributes(found: Launch) -> Expression:
-    names = [found.metric_map.attributes[name] for name in ("memory_bus_width", "memory_clock")]
-    width, clock = (float(found.view.get(name)[0]) for name in names)
-    formula = f"2 x {names[0]} / 8 x {names[1]} x 1000"
-    numbers = f"2 x {text_of(width)} / 8 x {text_of(clock)} x 1000"
-    return Expression(2 * width / 8 * clock * 1000, formula, numbers, tuple(names))
-
-
 def _other_measures(found: Launch, tier: str) -> Iterator[tuple[Step, tuple[str, ...]]]:
     """Bytes and rates of the measures that are not in use, and the ceiling of DRAM from the device attributes."""
     in_use = found.row[f"traffic.{tier}.measure"]
@@ -330,26 +266,9 @@ def _other_measures(found: Launch, tier: str) -> Iterator[tuple[Step, tuple[str,
                 yield Step(f"{prefix}.{column}", value, unit, whole.formula, whole.numbers), whole.metrics
     value, clock = found.number(f"ceilings.{tier}.attributes.value"), found.number(f"ceilings.{tier}.attributes.clock")
     if not math.isnan(value) and found.row[f"traffic.{tier}.peak_source"] != "attributes":
-        roof = _attributes(found)
+        roof = from_attributes(found)
         name = f"ceilings.{tier}.attributes.value"
-        yield Step(name, value, "byte/s", roof.formula, roof.numbers, "attributes", _known(clock)), roof.metrics
-
-
-def _mix(found: Launch, path: str, alternative: Alternative) -> Iterator[tuple[Step, tuple[str, ...]]]:
-    """The ceiling that the mix of add, mul and fma instructions sets on the pipe."""
-    name = f"ceilings.{path}.mix.value"
-    if math.isnan(found.number(name)):
-        return
-    part = alternative.parts[0]
-    (weight,) = part.peak.values()
-    kind = _known_as(found, f"work.{path}")
-    terms = [term for counter in part.work if (term := expression_of(found.view, kind, counter)) is not None]
-    slots = total_of(terms).in_brackets()
-    work, peak = f"work.{path}.{'rate' if kind == 'rate' else 'count'}", f"work.{path}.peak"
-    amount = found.number(work) / (1 if kind == "rate" else found.row["invocations"])
-    formula = f"{peak} x {work} / ({weight} x {slots.formula})"
-    numbers = f"{text_of(found.number(peak))} x {text_of(amount)} / ({weight} x {slots.numbers})"
-    yield Step(name, found.number(name), f"{work_unit(path)}/s", formula, numbers, "mix"), slots.metrics
+        yield Step(name, value, "byte/s", roof.formula, roof.numbers, "attributes", or_none(clock)), roof.metrics
 
 
 def _intensity(found: Launch, prefix: str) -> Iterator[Step]:
@@ -402,7 +321,3 @@ def _for_all(found: Launch, expression: Expression) -> Expression:
     return Expression(
         count * inner.value, f"{inner.formula} x invocations", f"{inner.numbers} x {count}", inner.metrics
     )
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
