@@ -291,3 +291,14 @@ def test_explain_of_a_device_ceiling_puts_the_numbers_in(write: Write) -> None:
     (peak,) = [step for step in steps if step.name == "work.fp32.peak"]
     assert peak.formula == "ceilings.fp32.device.value / ceilings.fp32.device.clock x clocks.sm"
     assert (peak.value, peak.source) == (PER_CYCLE * 1e9, "device")
+
+
+def test_mix_is_explained_with_the_peak_that_it_came_from(write: Write) -> None:
+    # Adds alone: half of the report's own peak of 13.824 TFLOP/s, whatever ceiling is in use.
+    metrics = RUN | {"FADD": "500,000 inst", "FFMA": "0 inst", "PKF": "6,912 inst/cycle"}
+    roofs = write(MEASURED, "m.yaml")
+    analysis = nr.analyze(report(write, metrics), ceilings=roofs, peak_source="measured")
+    (mix,) = [step for step in analysis.explain(0, "fp32").subjects[0].steps if step.source == "mix"]
+    assert mix.value == pytest.approx(6.912e12)
+    assert mix.formula.startswith("ceilings.fp32.report.value x ")
+    assert mix.numbers.startswith("13824000000000 x ")

@@ -93,7 +93,9 @@ def mix_of(found: Launch, path: str, alternative: Alternative) -> Iterator[tuple
     kind = _known_as(found, f"work.{path}")
     terms = [term for counter in part.work if (term := expression_of(found.view, kind, counter)) is not None]
     slots = total_of(terms).in_brackets()
-    work, peak = f"work.{path}.{'rate' if kind == 'rate' else 'count'}", f"work.{path}.peak"
+    work = f"work.{path}.{'rate' if kind == 'rate' else 'count'}"
+    # The mix is that of the report's own peak, also where another ceiling is in use.
+    peak = f"work.{path}.peak" if found.row[f"work.{path}.peak_source"] == "report" else f"ceilings.{path}.report.value"
     amount = found.number(work) / (1 if kind == "rate" else found.row["invocations"])
     formula = f"{peak} x {work} / ({weight} x {slots.formula})"
     numbers = f"{text_of(found.number(peak))} x {text_of(amount)} / ({weight} x {slots.numbers})"
