@@ -84,6 +84,7 @@ def from_device(
 
     """
     at_run, published = {}, {}
+    sm_clock = np.where(sm_clock > 0, sm_clock, np.nan)
     for path in PATHS:
         rate = _of_matches((match.rate(path) for match in matches), match_of)
         if not np.isnan(rate).all():

@@ -59,7 +59,7 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
     for name, amount in quantities.work.items():
         roof = chosen_ceiling(name, from_report(amount.peak, amount.clock), None, offers)
         columns |= _work_columns(name, amount, roof)
-        columns |= _own_peak(name, from_report(amount.first_peak, amount.clock))
+        columns |= _own_peak(name, from_report(amount.first_peak, amount.clock), _is_rounded(amount))
         if name not in NEVER_BINDING_PATHS:
             pipe = metric_map.paths[name].pipe
             members.append(_member(name, f"pipe:{pipe}", pipe, amount, roof.value))
@@ -75,7 +75,8 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
         own = [(in_use == measure, amount) for measure, amount in quantities.traffic[name].items()]
         peak = np.select([used for used, _ in own], [amount.peak for _, amount in own], np.nan)
         clock = np.select([used for used, _ in own], [amount.clock for _, amount in own], np.nan)
-        columns |= _own_peak(name, from_report(peak, clock))
+        rounded = np.select([used for used, _ in own], [_is_rounded(amount) for _, amount in own], default=False)
+        columns |= _own_peak(name, from_report(peak, clock), rounded)
     columns |= _missing(columns, metric_map, len(quantities.time))
     result = bound(members, quantities.time, undecided=quantities.tensor_missing)
     columns |= _bound_columns(result)
@@ -90,9 +91,9 @@ def for_all_invocations(columns: Columns, invocations: npt.NDArray[np.int64]) ->
     """
     if (invocations == 1).all():
         return columns
-    scaled = {"time", "bound.time", "bound.headroom"}
+    scaled = {"time", "bound.time", "bound.headroom", "tensor_operations.low", "tensor_operations.high"}
     return {
-        name: values * invocations if name in scaled or name.endswith((".count", ".bytes")) else values
+        name: values * invocations if name in scaled or name.endswith((".count", ".bytes", ".unseen")) else values
         for name, values in columns.items()
     }
 
@@ -107,11 +108,17 @@ def _offered(offers: Offers) -> Columns:
     return columns
 
 
-def _own_peak(name: str, roof: Ceiling) -> Columns:
-    """The report's own peak, which stands beside the ceiling in use."""
+def _own_peak(name: str, roof: Ceiling, rounded: BoolArray) -> Columns:
+    """The report's own peak, which stands beside the ceiling in use; ``rounded``: it comes from a percentage."""
     if np.isnan(roof.value).all():
         return {}
-    return {f"ceilings.{name}.report.value": roof.value, f"ceilings.{name}.report.clock": roof.clock}
+    prefix = f"ceilings.{name}.report"
+    return {f"{prefix}.value": roof.value, f"{prefix}.clock": roof.clock, f"{prefix}.rounded": rounded}
+
+
+def _is_rounded(amount: Amount) -> BoolArray:
+    """Where a peak comes from a percentage, which ncu prints with two decimals."""
+    return np.array(["; peak: rate" in text for text in amount.recipes], np.bool_)[amount.recipe]
 
 
 def _work_columns(name: str, amount: Amount, roof: Ceiling) -> Columns:

@@ -178,7 +178,7 @@ def _without_effect(
     if given is not None:
         metric_map = next(iter(library.maps.values()))
         if not (table["map"] == metric_map.id).any():
-            known = ", ".join(metric_map.compute_capabilities)
+            known = ", ".join(metric_map.compute_capabilities) or "of it, since it names none"
             yield f"the map {metric_map.id} has no effect: no launch has compute capability {known}"
     if peak_source == DEVICE and not any(
         (table[name] == DEVICE).any() for name in table if name.endswith(".peak_source")

@@ -260,3 +260,28 @@ def test_averages_of_a_summary_need_not_satisfy_the_identities(write: Write) -> 
     analysis = nr.analyze(write(head + "".join(lines)))
     assert analysis.columns["traffic.dram.bytes"].tolist() == [2e6]
     assert finding(analysis, "identity-broken") is None
+
+
+def summary_of_ten(metrics: dict[str, str], cc: str) -> str:
+    head = '"Process ID","Kernel Name","Block Size","Grid Size","Device","CC","Invocations","Section Name",'
+    head += '"Metric Name","Metric Unit","Minimum","Maximum","Average"\n'
+    row = '"1","k","(1, 1, 1)","(1, 1, 1)","0","{}","10","x","{}","{}","1","2","{}"\n'
+    return head + "".join(
+        row.format(cc, name, unit, value)
+        for name, (value, unit) in ((name, text.split(" ")) for name, text in metrics.items())
+    )
+
+
+def test_range_of_tensor_operations_of_a_summary_is_that_of_all_invocations(write: Write) -> None:
+    metrics = {"gpu__time_duration.sum": "20 us", "sm__inst_executed_pipe_tensor.sum": "1000 inst"}
+    found = finding(nr.analyze(write(summary_of_ten(metrics, "7.0"))), "tensor-not-counted")
+    assert found is not None
+    assert "between 5.12e+06 and 1.024e+07 FLOP" in found.message
+
+
+def test_traffic_that_no_measure_of_a_summary_sees_is_that_of_all_invocations(write: Write) -> None:
+    tma = "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"
+    metrics = {"gpu__time_duration.sum": "20 us", "l1tex__t_bytes.sum": "1000 byte", tma: "300 byte"}
+    found = finding(nr.analyze(write(summary_of_ten(metrics, "9.0"))), "traffic-not-in-measure")
+    assert found is not None
+    assert "3000 byte of TMA traffic" in found.message

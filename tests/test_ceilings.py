@@ -302,3 +302,39 @@ def test_mix_is_explained_with_the_peak_that_it_came_from(write: Write) -> None:
     assert mix.value == pytest.approx(6.912e12)
     assert mix.formula.startswith("ceilings.fp32.report.value x ")
     assert mix.numbers.startswith("13824000000000 x ")
+
+
+def test_mix_is_a_share_of_the_peak_that_it_came_from(write: Write) -> None:
+    metrics = RUN | {"FADD": "50,000,000 inst", "FFMA": "0 inst", "PKF": "6,912 inst/cycle"}
+    roofs = write(MEASURED, "m.yaml")
+    for source in ("report", "measured"):
+        found = finding(nr.analyze(report(write, metrics), ceilings=roofs, peak_source=source), "instruction-mix")
+        assert found is not None
+        assert "to 50% of its peak" in found.message
+
+
+def test_sm_clock_of_zero_gives_no_ceiling(write: Write) -> None:
+    found = json.loads(nr.analyze(report(write, RUN | {"SMHZ": "0.00 Ghz"})).to_json())["launches"][0]
+    assert found["work"]["fp32"]["peak"] is None
+    assert [entry["value"] for entry in found["ceilings"] if entry["of"] == "fp32"] == [PER_CYCLE * 1.41e9]
+
+
+def test_measured_ceiling_is_listed_where_no_other_is_known(write: Write) -> None:
+    analysis = nr.analyze(report(write, COUNTS, device=None), ceilings=write(MEASURED, "m.yaml"))
+    listed = json.loads(analysis.to_json())["launches"][0]["ceilings"]
+    assert {(entry["of"], entry["source"]) for entry in listed} == {("dram", "measured"), ("fp32", "measured")}
+
+
+def test_bandwidth_of_the_device_table_that_is_in_use_is_not_listed_again(write: Write) -> None:
+    listed = json.loads(nr.analyze(report(write, RUN)).to_json())["launches"][0]["ceilings"]
+    assert [(entry["of"], entry["source"]) for entry in listed] == [("fp32", "device")]
+
+
+@pytest.mark.parametrize("source", ["report", "device"])
+def test_peak_from_a_rounded_percentage_is_compared_with_nothing(write: Write, source: str) -> None:
+    metrics = RUN | {"sm__sass_thread_inst_executed_op_ffma_pred_on.sum.pct_of_peak_sustained_elapsed": "0.82 %"}
+    roofs = write(MEASURED.replace("18 TFLOP/s, clock: 1.41 GHz", "9 TFLOP/s"), "m.yaml")
+    path = report(write, metrics)
+    assert finding(nr.analyze(path, peak_source=source), "ceilings-disagree") is None
+    if source == "report":
+        assert finding(nr.analyze(path, ceilings=roofs), "ceilings-disagree") is None

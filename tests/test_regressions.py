@@ -10,6 +10,8 @@ import pytest
 
 import ncu_roofline as nr
 from ncu_roofline.data_files import metric_map_directory
+from ncu_roofline.maps import load_library
+from ncu_roofline.maps.dump import to_yaml
 from ncu_roofline.vocabulary import Severity
 from tests.conftest import Write
 from tests.support import H15, cells, details, finding, launch, quoted, raw_page, row_of
@@ -61,10 +63,11 @@ def test_what_shares_a_data_path_may_not_pass_its_ceiling_together(write: Write)
 
 
 def test_map_of_the_user_wins_over_a_packaged_one_with_its_id(write: Write) -> None:
-    text = (metric_map_directory() / "base.yaml").read_text().replace("op_ffma_pred_on: 2\n", "op_ffma_pred_on: 20\n")
-    text = text.replace("compute_capabilities: []", 'compute_capabilities: ["8.0"]')
+    text = to_yaml(load_library().maps["sm_80"])
+    changed = text.replace("op_ffma_pred_on: 2}\n        peak", "op_ffma_pred_on: 20}\n        peak")
+    assert changed != text
     report = write(details("0|k|FFMA|inst|10", "0|k|FADD|inst|0", "0|k|FMUL|inst|0"))
-    assert row_of(nr.analyze(report, map=write(text, "base.yaml")))["work.fp32.count"] == 200.0
+    assert row_of(nr.analyze(report, map=write(changed, "sm_80.yaml")))["work.fp32.count"] == 200.0
 
 
 @pytest.mark.parametrize(

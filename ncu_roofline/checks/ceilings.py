@@ -60,16 +60,16 @@ def ceilings_disagree(view: View) -> Iterator[Evidence]:
     """
     for prefix, name in _amounts():
         if f"ceilings.{name}.device.value" in view.columns:
-            yield from _against_device(view, prefix, name)
+            yield from _against_device(view, name)
         if f"ceilings.{name}.measured.value" in view.columns:
             yield from _against_measured(view, prefix, name)
 
 
-def _against_device(view: View, prefix: str, name: str) -> Iterator[Evidence]:
+def _against_device(view: View, name: str) -> Iterator[Evidence]:
     own, own_clock = ceiling_of(view, name, "report")
     attributes, _ = ceiling_of(view, name, "attributes")
     device, device_clock = ceiling_of(view, name, "device")
-    rounded = np.array(["; peak: rate" in (text or "") for text in view.labels(f"{prefix}.recipe")], np.bool_)
+    rounded = view.flags(f"ceilings.{name}.report.rounded")
     scale = 1.0 if name in TIERS else ratio(own_clock, device_clock)
     share = np.where(rounded, np.nan, ratio(own, device * scale))
     low = 0.0 if name in TIERS else 1.0 - _CEILINGS_AGREE
@@ -92,7 +92,9 @@ def _against_measured(view: View, prefix: str, name: str) -> Iterator[Evidence]:
     is_path = name not in TIERS
     scale = ratio(run, clock) if is_path else np.full(view.size, np.nan)
     share = ratio(measured * np.where(np.isnan(scale), 1.0, scale), in_use)
-    is_apart = _apart(share) & (view.labels(f"{prefix}.peak_source") != "measured")
+    source = view.labels(f"{prefix}.peak_source")
+    rounded = view.flags(f"ceilings.{name}.report.rounded") & (source == "report")
+    is_apart = _apart(share) & (source != "measured") & ~rounded
     if is_apart.any():
         at_clock = " at the same clock" if not np.isnan(scale[is_apart][0]) else ""
         yield Evidence(

@@ -76,7 +76,7 @@ def instruction_mix(view: View) -> Iterator[Evidence]:
     """
     for column in view.matching("ceilings.*.mix.value"):
         path = column.removeprefix("ceilings.").removesuffix(".mix.value")
-        share = ratio(view.floats(column), view.floats(f"work.{path}.peak"))
+        share = ratio(view.floats(column), view.floats(f"ceilings.{path}.report.value"))
         hit = (share < 0.9) & (view.labels("bound.by") == path)
         if hit.any():
             lowest = int(np.where(hit, share, np.inf).argmin())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -75,6 +75,8 @@ def load_map(path: str | Path) -> MetricMap:
     """
     path = Path(path)
     document = read_document(path)
+    if document.id == BASE and path.resolve() != (metric_map_directory() / f"{BASE}.yaml").resolve():
+        document.file.report("$.id", f"{BASE!r} is the packaged map that all others extend; choose another id")
     if document.file.problems:
         raise DataFileError(document.file.problems)
     folders = (metric_map_directory(), path.parent) if document.extends else ()
@@ -84,11 +86,21 @@ def load_map(path: str | Path) -> MetricMap:
         for other in sorted(folder.glob("*.yaml"))
         if other.name not in _NOT_MAPS and other.resolve() != path.resolve()
     ]
-    broken = [c for c in candidates if c.file.problems and c.id == document.extends]
-    if broken:
-        raise DataFileError(broken[-1].file.problems)
-    known = {c.id: c for c in candidates if c.id and not c.file.problems}
-    return _resolve(document, {**known, document.id: document}, {})
+    known = {**{c.id: c for c in candidates if c.id}, document.id: document}
+    for ancestor in _ancestors(document, known):
+        if ancestor.file.problems:
+            raise DataFileError(ancestor.file.problems)
+    return _resolve(document, known, {})
+
+
+def _ancestors(document: Document, known: Mapping[str, Document]) -> Iterator[Document]:
+    """The chain of parents as far as it is known, each once."""
+    seen = {document.id}
+    parent = known.get(document.extends or "")
+    while parent is not None and parent.id not in seen:
+        yield parent
+        seen.add(parent.id)
+        parent = known.get(parent.extends or "")
 
 
 def _clashes(documents: Iterable[Document]) -> list[DataFileProblem]:
@@ -177,11 +189,11 @@ def _own(document: Document) -> MetricMap:
         attributes=document.attributes,
         tensor_activity=document.tensor_activity or _NO_ACTIVITY,
         paths=_drop_absent_paths(
-            {name: path for name, path in document.paths.items() if path is not None}, frozenset()
+            {name: path for name, path in document.paths.items() if path is not None}, frozenset(document.absent)
         ),
         tiers=_drop_absent_measures(
             {name: TierMap(name, tier) for name, tier in document.tiers.items() if tier is not None},
-            frozenset(),
+            frozenset(document.absent),
         ),
         unmeasured=document.unmeasured,
         only_seen_in=document.only_seen_in,

@@ -41,10 +41,13 @@ def _stands_beside(lists: Mapping[str, list[Any]], of: str, source: str, row: in
     if source not in ("report", "device", "measured"):
         return True
     prefix = f"traffic.{of}" if of in TIERS else f"work.{of}"
-    in_use = lists.get(f"{prefix}.peak_source")
-    if in_use is None or lists[f"{prefix}.extent"][row] is None:
-        return False
-    return in_use[row] in (None, "device") if source == "device" else in_use[row] not in (None, source)
+    sources, extents = lists.get(f"{prefix}.peak_source"), lists.get(f"{prefix}.extent")
+    in_use = None if sources is None else sources[row]
+    if source != "device":
+        return in_use != source
+    # The published peak of a path is of another clock than that in use; a bandwidth is not.
+    is_known = extents is not None and extents[row] is not None
+    return is_known and (in_use is None or (in_use == source and of not in TIERS))
 
 
 def to_json(analysis: Analysis) -> str:
