@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ncu_roofline.cli import options
 from ncu_roofline.cli.output import is_terminal, terminal_width, write
-from ncu_roofline.cli.progress import ReadingProgress
 from ncu_roofline.cli.selection import required, select
 from ncu_roofline.errors import UsageError
 
@@ -34,12 +33,7 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     "--sort", type=click.Choice(_SORT_KEYS), default="time", show_default=True,
     help="Longest time, lowest fraction or largest headroom first; or by kernel name or position.",
 )  # fmt: skip
-@options.cc
-@options.device
-@options.ceilings
-@options.peak_source
-@options.map_
-@options.locale
+@options.of_analysis
 @click.option(
     "--require", metavar="NAME[,NAME]",
     help="Exit with 1 unless every launch has these tiers and paths, such as dram,fp32.",
@@ -59,32 +53,20 @@ def analyze(
     per_launch: bool,
     top: int | None,
     sort: str,
-    cc: str | None,
-    device: str | None,
-    ceilings: str | None,
-    peak_source: str,
-    map_: str | None,
-    locale: str,
     require: str | None,
     fail_on: str,
     quiet: bool,
+    **how: Any,
 ) -> None:
     """Analyse CSV reports of Nsight Compute; `-` is standard input.
 
     Prints time, work, traffic, what binds and how far from it each kernel is. Filters select launches; shares
     still refer to all launches of the device.
     """
-    from ncu_roofline.pipeline import analyze as run
     from ncu_roofline.vocabulary import Severity
 
     names = required(require)
-    if peak_source == "measured" and ceilings is None:
-        raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
-    analysis = run(
-        *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
-        progress=None if quiet else ReadingProgress(),
-    )  # fmt: skip
-    analysis = select(analysis, kernel=kernel, launch=launch, nvtx=nvtx)
+    analysis = select(options.analysed(*inputs, quiet=quiet, **how), kernel=kernel, launch=launch, nvtx=nvtx)
     unmet = analysis.lacking(names)
     write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)
     for name, launches in unmet.items():

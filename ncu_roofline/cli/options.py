@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeVar
+
 import click
+
+from ncu_roofline.cli.progress import ReadingProgress
+from ncu_roofline.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ncu_roofline.analysis import Analysis
+
+_Command = TypeVar("_Command", bound="Callable[..., Any]")
 
 output = click.option("-o", "--output", metavar="FILE", help="Write to a file instead of standard output (-).")
 cc = click.option("--cc", metavar="X.Y", help="Compute capability of launches whose report does not state it.")
@@ -19,3 +31,36 @@ peak_source = click.option(
     "--peak-source", type=click.Choice(["report", "device", "measured"]), default="report", show_default=True,
     help="Which ceilings come first: the report's own peaks, the device table, or those of --ceilings.",
 )  # fmt: skip
+
+
+def of_analysis(command: _Command) -> _Command:
+    """The options that say how reports are analysed; ``analysed`` takes them."""
+    for option in reversed((cc, device, ceilings, peak_source, map_, locale)):
+        command = option(command)
+    return command
+
+
+def analysed(
+    *inputs: str,
+    cc: str | None,
+    device: str | None,
+    ceilings: str | None,
+    peak_source: str,
+    map_: str | None,
+    locale: str,
+    quiet: bool = False,
+) -> Analysis:
+    """Analyse reports as the options of ``of_analysis`` say.
+
+    Raises:
+        NcuRooflineError: if a report cannot be read or an option has no meaning.
+
+    """
+    from ncu_roofline.pipeline import analyze
+
+    if peak_source == "measured" and ceilings is None:
+        raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
+    return analyze(
+        *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
+        progress=None if quiet else ReadingProgress(),
+    )  # fmt: skip
