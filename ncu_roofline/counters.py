@@ -55,6 +55,9 @@ _TEMPLATES: Final[dict[str, tuple[Template, ...]]] = {
 }
 """Quantities of a counter, each with its recipes in the order of the contract."""
 
+PEAK_OF_PERCENTAGE: Final = [factors for factors, _ in _TEMPLATES["peak"]].index(("rate",))
+"""The recipe of a peak that comes from a percentage."""
+
 _TWINS: Final = {"sm": "smsp", "smsp": "sm"}
 """The same events, counted per SM or per SM sub-partition."""
 

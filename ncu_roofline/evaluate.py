@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ncu_roofline.arrays import BoolArray, FloatArray, first_known, ratio, sum_known, unknown
 from ncu_roofline.counters import (
+    PEAK_OF_PERCENTAGE,
     CounterView,
     activity,
     clock,
@@ -40,7 +41,8 @@ class Amount:
     """Work of a path or bytes of a measure; arrays of shape (launches,), NaN where unknown.
 
     ``total`` in FLOP, OP or byte, ``rate`` per second, ``peak`` the matching ceiling per second, ``first_peak``
-    that of the first part alone (dense, the fastest instructions), ``mix`` the ceiling that the mix of
+    that of the first part alone (dense, the fastest instructions), ``peak_is_rounded`` where it comes from a
+    percentage, which ncu prints with two decimals, ``mix`` the ceiling that the mix of
     instructions itself sets (NaN where it is not below the peak), ``clock`` of the unit that counts, in Hz.
     ``extent`` holds ``Extent`` values, ``recipe`` indices into ``recipes``, ``choice`` the position of the
     alternative in the map.
@@ -50,6 +52,7 @@ class Amount:
     rate: FloatArray
     peak: FloatArray
     first_peak: FloatArray
+    peak_is_rounded: BoolArray
     mix: FloatArray
     clock: FloatArray
     extent: npt.NDArray[np.int8]
@@ -198,6 +201,7 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
         rate=rate_value,
         peak=pick("peak"),
         first_peak=pick("first_peak"),
+        peak_is_rounded=np.asarray((codes != NO_RECIPE) & (codes % 10 == PEAK_OF_PERCENTAGE + 1)),
         mix=pick("mix"),
         clock=pick("clock"),
         extent=extent.astype(np.int8),

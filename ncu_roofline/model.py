@@ -59,7 +59,7 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
     for name, amount in quantities.work.items():
         roof = chosen_ceiling(name, from_report(amount.peak, amount.clock), None, offers)
         columns |= _work_columns(name, amount, roof)
-        columns |= _own_peak(name, from_report(amount.first_peak, amount.clock), _is_rounded(amount))
+        columns |= _own_peak(name, from_report(amount.first_peak, amount.clock), amount.peak_is_rounded)
         if name not in NEVER_BINDING_PATHS:
             pipe = metric_map.paths[name].pipe
             members.append(_member(name, f"pipe:{pipe}", pipe, amount, roof.value))
@@ -71,11 +71,10 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
         columns[f"traffic.{name}.intensity"] = _intensity(quantities.work, columns, f"traffic.{name}")
     columns |= _offered(offers)
     for name in quantities.traffic:
-        in_use = columns[f"traffic.{name}.measure"]
-        own = [(in_use == measure, amount) for measure, amount in quantities.traffic[name].items()]
-        peak = np.select([used for used, _ in own], [amount.peak for _, amount in own], np.nan)
-        clock = np.select([used for used, _ in own], [amount.clock for _, amount in own], np.nan)
-        rounded = np.select([used for used, _ in own], [_is_rounded(amount) for _, amount in own], default=False)
+        in_use, measures = columns[f"traffic.{name}.measure"], quantities.traffic[name]
+        peak = _of_measure(in_use, {measure: amount.peak for measure, amount in measures.items()})
+        clock = _of_measure(in_use, {measure: amount.clock for measure, amount in measures.items()})
+        rounded = _of_measure(in_use, {measure: amount.peak_is_rounded for measure, amount in measures.items()}) == 1
         columns |= _own_peak(name, from_report(peak, clock), rounded)
     columns |= _missing(columns, metric_map, len(quantities.time))
     result = bound(members, quantities.time, undecided=quantities.tensor_missing)
@@ -114,11 +113,6 @@ def _own_peak(name: str, roof: Ceiling, rounded: BoolArray) -> Columns:
         return {}
     prefix = f"ceilings.{name}.report"
     return {f"{prefix}.value": roof.value, f"{prefix}.clock": roof.clock, f"{prefix}.rounded": rounded}
-
-
-def _is_rounded(amount: Amount) -> BoolArray:
-    """Where a peak comes from a percentage, which ncu prints with two decimals."""
-    return np.array(["; peak: rate" in text for text in amount.recipes], np.bool_)[amount.recipe]
 
 
 def _work_columns(name: str, amount: Amount, roof: Ceiling) -> Columns:
@@ -164,10 +158,16 @@ def _tier(
 
 def _unseen(columns: Columns, tier: str, by_measure: Mapping[str, FloatArray]) -> None:
     """Add the bytes that the measure in use does not see, where counters of them were collected."""
-    in_use = columns[f"traffic.{tier}.measure"]
-    known = [(in_use == measure, values) for measure, values in by_measure.items() if not np.isnan(values).all()]
+    known = {measure: values for measure, values in by_measure.items() if not np.isnan(values).all()}
     if known:
-        columns[f"traffic.{tier}.unseen"] = np.select([used for used, _ in known], [v for _, v in known], np.nan)
+        columns[f"traffic.{tier}.unseen"] = _of_measure(columns[f"traffic.{tier}.measure"], known)
+
+
+def _of_measure(
+    in_use: npt.NDArray[np.object_], by_measure: Mapping[str, FloatArray] | Mapping[str, BoolArray]
+) -> FloatArray:
+    """The values of the measure in use, NaN where it has none."""
+    return np.select([in_use == measure for measure in by_measure], list(by_measure.values()), np.nan)
 
 
 def _attribute_ceiling(quantities: Quantities) -> Ceiling:
