@@ -13,6 +13,8 @@ import numpy as np
 
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import BoolArray, Columns, rows
+from ncu_roofline.checks import Finding
+from ncu_roofline.collect import COLLECT
 from ncu_roofline.render.format import UNKNOWN, percent, quantity, seconds, shape
 from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, work_unit
 
@@ -194,6 +196,21 @@ def positions(launches: Sequence[int]) -> str:
             ranges.append([number, number])
     parts = [str(a) if a == b else f"{a}-{b}" for a, b in ranges[:3]]
     return ",".join(parts) + (",..." if len(ranges) > 3 else "")
+
+
+def commands(findings: Sequence[Finding]) -> dict[str, list[str]]:
+    """Every command that findings ask for, once, with the codes of these findings."""
+    asked: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.help.startswith(COLLECT):
+            codes = asked.setdefault(finding.help.removeprefix(COLLECT), [])
+            codes += [finding.code] if finding.code not in codes else []
+    return asked
+
+
+def advice(finding: Finding) -> str:
+    """What a finding advises; empty for a command, which stands with the others below."""
+    return "" if finding.help.startswith(COLLECT) else finding.help
 
 
 def totals(analysis: Analysis) -> list[str]:

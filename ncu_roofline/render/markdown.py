@@ -8,9 +8,18 @@ from typing import Final
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
-from ncu_roofline.collect import COLLECT
 from ncu_roofline.render.format import UNKNOWN, short_kernel
-from ncu_roofline.render.group_table import columns_of, heading, legend, positions, ranges, sort_groups, totals
+from ncu_roofline.render.group_table import (
+    advice,
+    columns_of,
+    commands,
+    heading,
+    legend,
+    positions,
+    ranges,
+    sort_groups,
+    totals,
+)
 from ncu_roofline.version import VERSION
 
 _KERNEL_WIDTH: Final = 60
@@ -45,17 +54,14 @@ def render_markdown(
 
 def _findings(findings: Sequence[Finding]) -> list[str]:
     lines = ["<details><summary>Findings</summary>", ""]
-    commands: dict[str, None] = {}
     for finding in findings:
         launches = f" (launch {positions(finding.launches)})" if finding.launches else ""
         lines.append(
             f"- **{finding.severity.label}** {finding.code} {finding.name}{launches}: {_text(finding.message)}"
         )
-        if finding.help.startswith(COLLECT):
-            commands[finding.help.removeprefix(COLLECT)] = None
-        elif finding.help:
-            lines.append(f"  {_text(finding.help)}")
-    for command in commands:
+        if text := advice(finding):
+            lines.append(f"  {_text(text)}")
+    for command in commands(findings):
         lines += ["", "To collect all that is missing:", "", "```sh", command, "```"]
     return [*lines, "", "</details>", ""]
 

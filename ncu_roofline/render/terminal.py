@@ -13,9 +13,18 @@ from rich.text import Text
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
-from ncu_roofline.collect import COLLECT
 from ncu_roofline.render.format import UNKNOWN, short_kernel
-from ncu_roofline.render.group_table import columns_of, heading, legend, positions, ranges, sort_groups, totals
+from ncu_roofline.render.group_table import (
+    advice,
+    columns_of,
+    commands,
+    heading,
+    legend,
+    positions,
+    ranges,
+    sort_groups,
+    totals,
+)
 from ncu_roofline.vocabulary import Severity
 
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
@@ -83,15 +92,12 @@ def _print_table(console: Console, rows: Sequence[Mapping[Any, Any]], *, several
 
 def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
     """Findings, then every command that they ask for, once and on one line, so that it can be copied."""
-    commands: dict[str, list[str]] = {}
     for finding in findings:
         launches = f" [launch {positions(finding.launches)}]" if finding.launches else ""
         head = Text(finding.severity.label, style=_STYLES[finding.severity])
         console.print(head.append(f" {finding.code} {finding.name}{launches}: {finding.message}", style="default"))
-        if finding.help.startswith(COLLECT):
-            commands.setdefault(finding.help.removeprefix(COLLECT), []).append(finding.code)
-        elif finding.help:
-            console.print(Text(f"  {finding.help}"))
-    for command, codes in commands.items():
-        console.print(Text(f"To collect all that is missing ({', '.join(dict.fromkeys(codes))}):"))
+        if text := advice(finding):
+            console.print(Text(f"  {text}"))
+    for command, codes in commands(findings).items():
+        console.print(Text(f"To collect all that is missing ({', '.join(codes)}):"))
         console.print(Text(command), soft_wrap=True)
