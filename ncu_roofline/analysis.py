@@ -136,6 +136,10 @@ class Analysis:
 
         return explain(self, launch, quantity)
 
+    def first_launch(self, position: int) -> int:
+        """Position over all inputs of the first launch of an input."""
+        return sum(item.launches for item in self.inputs[:position])
+
     def worst(self) -> Severity | None:
         """The highest severity of any finding."""
         return max((finding.severity for finding in self.finding_list), default=None)

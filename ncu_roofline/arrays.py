@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ BoolArray = npt.NDArray[np.bool_]
 ObjectArray = npt.NDArray[np.object_]
 Columns = dict[str, npt.NDArray[Any]]
 """A table: columns of one length by name; NaN and None are not known."""
+
+_Item = TypeVar("_Item")
 
 
 def objects(values: Iterable[object]) -> ObjectArray:
@@ -25,6 +27,13 @@ def mapped(function: Callable[[Any], object], items: Sequence[object]) -> Object
     """A function of each element, called once for elements that are equal."""
     results = {item: function(item) for item in dict.fromkeys(items)}
     return objects(map(results.__getitem__, items))
+
+
+def numbered(items: Iterable[_Item]) -> tuple[npt.NDArray[np.intp], list[_Item]]:
+    """Number of each element among the distinct ones, and these in order of first appearance."""
+    numbers: dict[_Item, int] = {}
+    codes = np.fromiter((numbers.setdefault(item, len(numbers)) for item in items), np.intp)
+    return codes, list(numbers)
 
 
 def nothing(size: int) -> ObjectArray:

@@ -13,7 +13,7 @@ from ncu_roofline.arrays import BoolArray
 from ncu_roofline.collect import command_line, metrics_to_collect, parts_to_collect
 from ncu_roofline.counters import AMOUNTS, PEAKS, spellings
 from ncu_roofline.maps import Alternative, MetricMap
-from ncu_roofline.vocabulary import CORE_TIERS, TIERS, Extent, TensorState, is_tensor
+from ncu_roofline.vocabulary import CORE_TIERS, Extent, TensorState, amount_prefix, is_tensor
 
 _CACHE: Final = {
     "all": "caches are flushed before every pass: the bytes are those of cold caches",
@@ -106,7 +106,7 @@ def _collected(analysis: Analysis, here: BoolArray) -> set[str]:
     known: dict[str, int] = {}
     for position, counters in enumerate(analysis.counters):
         mine = here & (analysis.columns["input"] == position)
-        places = analysis.columns["launch"][mine] - sum(item.launches for item in analysis.inputs[:position])
+        places = analysis.columns["launch"][mine] - analysis.first_launch(position)
         for metric, values in counters.values.items():
             known[metric] = known.get(metric, 0) + int(np.count_nonzero(~np.isnan(values[places])))
     return {metric for metric, count in known.items() if count == int(here.sum())}
@@ -117,7 +117,7 @@ def _is_known(analysis: Analysis, name: str, here: BoolArray) -> bool:
     columns = analysis.columns
     if is_tensor(name) and (columns["tensor_state"][here] == TensorState.IDLE).all():
         return True
-    prefix = f"traffic.{name}" if name in TIERS else f"work.{name}"
+    prefix = amount_prefix(name)
     if f"{prefix}.extent" not in columns:
         return False
     exact = columns[f"{prefix}.extent"][here] == Extent.EXACT.label

@@ -17,7 +17,7 @@ from typing import Any, Final
 from ncu_roofline.data_files import metric_map_directory
 from ncu_roofline.errors import DataFileError
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
-from ncu_roofline.vocabulary import PATHS, is_tensor
+from ncu_roofline.vocabulary import PATHS, is_compute_capability, is_tensor
 
 CONFIDENCES: Final = ("high", "medium", "low")
 
@@ -25,7 +25,6 @@ _TEXTS: Final = ("name", "model", "chip", "compute_capability", "memory", "confi
 _NUMBERS: Final = ("sm_count", "base_clock", "boost_clock", "tensor_clock", "dram_bandwidth", "l2_bytes")
 _REQUIRED: Final = ("name", "model", "chip", "compute_capability", "sm_count", "rates", "sources", "confidence")
 _KEYS: Final = frozenset({*_TEXTS, *_NUMBERS, "also", "rates", "sources"})
-_CC: Final = re.compile(r"\d+\.\d+")
 _MAKERS: Final = frozenset({"nvidia", "tesla", "geforce"})
 _SLICE: Final = re.compile(r"(?<![a-z0-9])mig(?![a-z0-9]).*", re.IGNORECASE | re.DOTALL)
 
@@ -262,7 +261,7 @@ def _device(file: YamlFile, where: str, entry: Any) -> Device:
 def _check_texts(file: YamlFile, where: str, texts: Mapping[str, str | None]) -> None:
     """Report texts of a device that are not what their key says."""
     name, model, cc = texts["name"], texts["model"], texts["compute_capability"]
-    if cc and not _CC.fullmatch(cc):
+    if cc and not is_compute_capability(cc):
         file.report(f"{where}.compute_capability", f"{cc!r} is not a compute capability such as 9.0")
     if name and model and not _words(model) <= _words(name):
         file.report(f"{where}.model", f"{model!r} has words that the name does not have")

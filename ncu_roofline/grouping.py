@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, nothing, objects, ratio, unknown
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, nothing, numbered, objects, ratio, unknown
 from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent
 
 GROUP_KEY: Final = ("input", "device_ordinal", "cc", "kernel", "grid", "block")
@@ -93,10 +93,8 @@ def _longest_first(groups: Columns) -> Columns:
 
 def _codes(columns: Columns, key: Sequence[str]) -> tuple[Codes, int]:
     """Number of the group of each launch, groups in order of first appearance, and how many there are."""
-    values = [columns[name].tolist() for name in key]
-    numbers = {value: number for number, value in enumerate(dict.fromkeys(zip(*values, strict=True)))}
-    codes = np.fromiter(map(numbers.__getitem__, zip(*values, strict=True)), np.intp, len(values[0]))
-    return codes, len(numbers)
+    codes, keys = numbered(zip(*(columns[name].tolist() for name in key), strict=True))
+    return codes, len(keys)
 
 
 def _bound(columns: Columns, codes: Codes, size: int) -> Columns:

@@ -113,8 +113,7 @@ def _total(alternative: Alternative, rollup: str, printed: _Printed) -> _Value |
     terms = []
     for part in alternative.parts:
         for counter, weight in part.work.items():
-            found = [printed.get(spelling + rollup) for spelling in spellings(counter)]
-            value = next((value for value in found if value is not None), None)
+            value = _first(printed.get(spelling + rollup) for spelling in spellings(counter))
             if value is None:
                 return None
             text = value.text if weight == 1 else f"{weight} x {value.text}"

@@ -12,9 +12,8 @@ from ncu_roofline.devices import match_device
 from ncu_roofline.errors import UsageError
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.normalise import Counters
-from ncu_roofline.vocabulary import DEFAULT_DOMAIN
+from ncu_roofline.vocabulary import DEFAULT_DOMAIN, is_compute_capability
 
-_CC = re.compile(r"\d+\.\d+")
 _DIMENSIONS = re.compile(r"\(\s*([0-9]{1,10}),\s*([0-9]{1,10}),\s*([0-9]{1,10})\s*\)")
 _ORDINAL = re.compile(r"[0-9]{1,9}")
 _NVTX_ENTRY = re.compile(r'"([^"]*)"')
@@ -59,7 +58,9 @@ def state_device(launches: Columns, device: str | None) -> tuple[str, ...]:
 
 def _compute_capability(counters: Counters, base: MetricMap, stated: str | None) -> ObjectArray:
     """CC column, else the device attributes, else what the user says."""
-    printed = mapped(lambda text: text if text and _CC.fullmatch(text) else None, counters.launches["cc"].tolist())
+    printed = mapped(
+        lambda text: text if text and is_compute_capability(text) else None, counters.launches["cc"].tolist()
+    )
     major = counters.values.get(base.attributes["cc_major"], unknown(len(counters)))
     minor = counters.values.get(base.attributes["cc_minor"], unknown(len(counters)))
     for launch in np.flatnonzero(printed == None):  # noqa: E711 (element by element)

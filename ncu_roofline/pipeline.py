@@ -5,7 +5,6 @@ Launches are evaluated in groups of one architecture and put back into one table
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, unknown
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, numbered, unknown
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.conditions import from_messages
@@ -33,8 +32,8 @@ from ncu_roofline.measured import MeasuredCeilings, load_measured
 from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
 from ncu_roofline.readers import REPLAY, Progress, RawReport, Report, read_report, report_files
+from ncu_roofline.vocabulary import is_compute_capability
 
-_CC = re.compile(r"\d+\.\d+")
 _TEXT_ATTRIBUTES = ("name",)
 
 
@@ -74,7 +73,7 @@ def analyze(
         NcuRooflineError: if an input cannot be read, a map is invalid or an argument has no meaning.
 
     """
-    if cc is not None and not (isinstance(cc, str) and _CC.fullmatch(cc)):
+    if cc is not None and not (isinstance(cc, str) and is_compute_capability(cc)):
         raise UsageError("cc", str(cc), "is not a compute capability such as '9.0'")
     if device is not None and not isinstance(device, str):
         raise UsageError("device", str(device), "is not a name")
@@ -258,13 +257,11 @@ def _device_ceilings(
     if (names == None).all():  # noqa: E711 (element by element)
         return {}, {}
     counts = quantities.attributes.get("sm_count", unknown(len(names)))
-    keys = list(zip(names.tolist(), ccs.tolist(), np.nan_to_num(counts).tolist(), strict=True))
-    number = {key: position for position, key in enumerate(dict.fromkeys(keys))}
+    match_of, keys = numbered(zip(names.tolist(), ccs.tolist(), np.nan_to_num(counts).tolist(), strict=True))
     matches = [
         DeviceMatch(None) if name is None else match_device(name, compute_capability=cc, sm_count=count or None)
-        for name, cc, count in number
+        for name, cc, count in keys
     ]
-    match_of = np.fromiter(map(number.__getitem__, keys), np.intp, len(keys))
     for position, match in enumerate(matches):
         launches = np.zeros(size, np.bool_)
         launches[rows[match_of == position]] = True

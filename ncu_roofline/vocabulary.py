@@ -6,6 +6,7 @@ stand behind a name is the business of the metric maps.
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from typing import Final
 
@@ -45,6 +46,7 @@ TIERS: Final = ("dram", "l2", "l1", "shared", "sysmem", "nvlink")
 CORE_TIERS: Final = ("dram", "l2", "l1")
 """The tiers that a complete picture needs."""
 
+_COMPUTE_CAPABILITY: Final = re.compile(r"[0-9]+\.[0-9]+")
 
 DEFAULT_DOMAIN: Final = "<default domain>"
 """NVTX domain of ranges that an application pushes without naming one."""
@@ -58,6 +60,16 @@ def work_unit(path: str) -> str:
 def is_tensor(path: str) -> bool:
     """Whether a path runs on tensor cores."""
     return path.startswith("tensor.")
+
+
+def amount_prefix(name: str) -> str:
+    """The columns of a memory tier or an instruction path: ``traffic.dram``, ``work.fp32``."""
+    return f"traffic.{name}" if name in TIERS else f"work.{name}"
+
+
+def is_compute_capability(text: str) -> bool:
+    """Whether a text is a compute capability such as ``9.0``."""
+    return _COMPUTE_CAPABILITY.fullmatch(text) is not None
 
 
 class Severity(IntEnum):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ncu_roofline.arrays import BoolArray, FloatArray, ratio
 from ncu_roofline.checks.rule import Evidence, View
-from ncu_roofline.vocabulary import CORE_TIERS, NEVER_BINDING_PATHS, PATHS, TIERS, Severity
+from ncu_roofline.vocabulary import CORE_TIERS, NEVER_BINDING_PATHS, PATHS, TIERS, Severity, amount_prefix
 
 _CEILINGS_AGREE = 0.10
 """Share by which two ceilings of one resource may differ."""
@@ -125,5 +125,5 @@ def ceiling_of(view: View, name: str, source: str) -> tuple[FloatArray, FloatArr
 
 def _amounts() -> list[tuple[str, str]]:
     """Column prefix and name of every tier and path that may bind."""
-    tiers = [(f"traffic.{tier}", tier) for tier in CORE_TIERS]
-    return tiers + [(f"work.{path}", path) for path in PATHS if path not in NEVER_BINDING_PATHS]
+    names = (*CORE_TIERS, *(path for path in PATHS if path not in NEVER_BINDING_PATHS))
+    return [(amount_prefix(name), name) for name in names]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from pathlib import Path
 
@@ -12,8 +11,6 @@ from ncu_roofline.cli import options
 from ncu_roofline.cli.output import write
 from ncu_roofline.cli.progress import ReadingProgress
 from ncu_roofline.errors import UsageError
-
-_CC = re.compile(r"[0-9]+\.[0-9]+")
 
 
 @click.command()
@@ -46,6 +43,7 @@ def collect(
     """
     from ncu_roofline.collection import Run, for_architecture, for_report
     from ncu_roofline.maps import load_library, load_map
+    from ncu_roofline.vocabulary import is_compute_capability
 
     run = Run(cache_control, clock_control, application)
     if inputs:
@@ -58,7 +56,7 @@ def collect(
         return
     if cc is None:
         raise UsageError("REPORT", "or --cc", "is needed: a report, or a compute capability such as --cc 9.0")
-    if not _CC.fullmatch(cc):
+    if not is_compute_capability(cc):
         raise UsageError("--cc", cc, "is not a compute capability such as 9.0")
     library = load_library() if map_ is None else load_library().with_map(load_map(Path(map_)))
     metric_map = library.for_compute_capability(cc)

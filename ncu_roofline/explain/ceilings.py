@@ -16,7 +16,7 @@ from ncu_roofline.explain.expression import (
 )  # fmt: skip
 from ncu_roofline.explain.values import Launch, Step
 from ncu_roofline.maps import Alternative
-from ncu_roofline.vocabulary import TIERS, work_unit
+from ncu_roofline.vocabulary import amount_prefix, work_unit
 
 
 def peak_of(found: Launch, prefix: str, alternative: Alternative) -> Expression | None:
@@ -59,7 +59,7 @@ def ceilings_beside(found: Launch, subject: str, unit: str) -> Iterator[Step]:
     texts = {"report": "own peak of the report", "device": f"device table, {found.row['device']}"}
     if found.measured is not None and subject in found.measured.ceilings:
         texts["measured"] = found.measured.ceilings[subject].source
-    prefix = f"traffic.{subject}" if subject in TIERS else f"work.{subject}"
+    prefix = amount_prefix(subject)
     for source, text in texts.items():
         name = f"ceilings.{subject}.{source}"
         value, clock = found.number(f"{name}.value"), found.number(f"{name}.clock")

@@ -68,7 +68,7 @@ def _find(analysis: Analysis, launch: int) -> Launch:
     columns = {name: column[places] for name, column in analysis.columns.items()}
     (row,) = rows(columns)
     counters = analysis.counters[row["input"]]
-    position = launch - sum(item.launches for item in analysis.inputs[: row["input"]])
+    position = launch - analysis.first_launch(row["input"])
     metric_map = analysis.maps[row["map"]]
     values = {name: column[position : position + 1] for name, column in counters.values.items()}
     quantities = evaluate(metric_map, values, 1)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ncu_roofline.maps.model import Alternative, Measure, Part, PathMap, TensorActivity
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
-from ncu_roofline.vocabulary import PATHS, TIERS
+from ncu_roofline.vocabulary import PATHS, TIERS, is_compute_capability
 
 _KEYS = {
     "schema", "id", "title", "compute_capabilities", "extends", "time", "cycles", "clocks", "utilization",
@@ -26,7 +26,6 @@ OWN_PEAK = "own"
 """Written for the peak of a part with one counter: that counter and its weight."""
 _MEASURE = re.compile(r"[a-z][a-z0-9_]*")
 _HEAVIEST = 1_000_000
-_CC = re.compile(r"\d+\.\d+")
 
 
 @dataclass
@@ -263,13 +262,13 @@ def _compute_capabilities(file: YamlFile, entry: Any) -> tuple[str, ...]:
     for position, item in enumerate(entry):
         if not isinstance(item, str):
             file.report(f"{where}[{position}]", f'{item!r} must be quoted, as in "9.0": 10.0 is not 10')
-        elif not _CC.fullmatch(item):
+        elif not is_compute_capability(item):
             file.report(f"{where}[{position}]", f"{item!r} is not a compute capability such as 9.0")
     return tuple(str(item) for item in entry)
 
 
 def _known_cc(file: YamlFile, where: str, cc: Any) -> str:
-    if not (isinstance(cc, str) and _CC.fullmatch(cc)):
+    if not (isinstance(cc, str) and is_compute_capability(cc)):
         file.report(f"{where}.{cc}", f"{cc!r} is not a quoted compute capability")
     return str(cc)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ncu_roofline.devices import Device, load_devices
-from ncu_roofline.render.format import quantity
+from ncu_roofline.render.format import aligned, quantity
 from ncu_roofline.vocabulary import work_unit
 
 _SHOWN = ("fp64", "fp32", "tensor.fp16", "tensor.fp8")
@@ -27,10 +27,7 @@ def device_list() -> str:
         )
         for device in load_devices()
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return "\n".join(aligned(rows))
 
 
 def device_sheet(device: Device) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from ncu_roofline.explain import Cell, Explained, Explanation, Step
-from ncu_roofline.render.format import quantity, seconds, shape
+from ncu_roofline.render.format import aligned, quantity, seconds, shape
 from ncu_roofline.version import VERSION
 
 SCHEMA: Final = "ncu-roofline/explanation/1"
@@ -74,7 +74,7 @@ def _subject(subject: Explained) -> Iterator[str]:
         line = f":{subject.map_line}" if subject.map_line else ""
         which = f", {subject.alternative}" if subject.alternative else ""
         yield f"  map entry: {subject.map_file}{line}{which}"
-    yield from _table([_cell(cell) for cell in subject.cells])
+    yield from (f"    {line}" for line in aligned([_cell(cell) for cell in subject.cells]))
     if subject.collect:
         yield f"  Collect with: {subject.collect}"
 
@@ -106,10 +106,3 @@ def _cell(cell: Cell) -> tuple[str, ...]:
     printed = f'"{cell.text}" {cell.unit}'.strip() + (f" / {cell.divided_by}" if cell.divided_by != 1 else "")
     value = f"{cell.value:.15g}" + (f" ± {cell.rounding:.2g}" if cell.rounding else " exactly")
     return (f"line {cell.line}", cell.metric, printed, value, label)
-
-
-def _table(rows: list[tuple[Any, ...]]) -> Iterator[str]:
-    """Rows with their columns below each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "    " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 UNKNOWN: Final = "-"
@@ -47,6 +48,12 @@ def shape(dimensions: tuple[int, ...] | None) -> str:
     while len(kept) > 1 and kept[-1] == 1:
         kept.pop()
     return "x".join(map(str, kept))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines with their columns below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def short_kernel(name: str | None, width: int) -> str:

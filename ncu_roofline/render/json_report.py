@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import Columns, rows
 from ncu_roofline.version import VERSION
-from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, PATHS, TIERS, work_unit
+from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, PATHS, TIERS, amount_prefix, work_unit
 
 SCHEMA: Final = "ncu-roofline/analysis/1"
 
@@ -40,7 +40,7 @@ def _stands_beside(lists: Mapping[str, list[Any]], of: str, source: str, row: in
     """Whether a ceiling is listed: none that is in use, and one of the device table only where the report has none."""
     if source not in ("report", "device", "measured"):
         return True
-    prefix = f"traffic.{of}" if of in TIERS else f"work.{of}"
+    prefix = amount_prefix(of)
     sources, extents = lists.get(f"{prefix}.peak_source"), lists.get(f"{prefix}.extent")
     in_use = None if sources is None else sources[row]
     if source != "device":
