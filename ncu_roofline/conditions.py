@@ -1,13 +1,42 @@
 """Under which conditions the counters of an input were measured: what is known, and from where.
 
-A CSV carries none of them: cache control, clock control and replay mode stand only in the profiler's
-command line, which the session page and the binary report have.
+A table of counters carries none of them. Cache control, clock control and replay mode stand in the command line of the
+profiler, which a binary report and the session page have; what it does not name is the default of that version of ncu.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ncu_roofline.errors import UsageError
+
+UNKNOWN: Final = "unknown"
+COMMAND_LINE: Final = "command-line"
+SESSION: Final = "session"
+DEFAULT: Final = "default"
+USER: Final = "user"
+
+_VALUES: Final = {
+    "cache": ("all", "none"),
+    "clock": ("base", "none", "boost", "force-boost"),
+    "replay": ("kernel", "application", "range", "app-range"),
+}
+"""What the user may say of each condition (Nsight Compute CLI manual, options of profiling)."""
+_FIELDS: Final = {"cache": "cache_control", "clock": "clock_control", "replay": "replay_mode"}
+_BOOST_SINCE: Final = (2026, 1)
+"""From this version on the clock is boosted by default (CLI manual 2026.1); before, it is locked to base."""
+_TOKEN: Final = re.compile(r'"([^"]*)"|(\S+)')
+_VERSION: Final = re.compile(r"([0-9]{4})\.([0-9]+)")
+_WITHOUT_VALUE: Final = frozenset(
+    {
+        "--call-stack", "--csv", "--disable-extra-suffixes", "--force-overwrite", "-f", "--nvtx", "--open-in-ui",
+        "--quiet", "--verbose",
+    }
+)  # fmt: skip
+"""Options of ncu without a value (CLI manual); after any other one the next word is its value."""
 
 
 @dataclass(frozen=True)
@@ -15,14 +44,91 @@ class Conditions:
     """Measuring conditions of one input; None is unknown. Sources as in the contract."""
 
     cache_control: str | None = None
-    cache_control_source: str = "unknown"
+    cache_control_source: str = UNKNOWN
     clock_control: str | None = None
-    clock_control_source: str = "unknown"
+    clock_control_source: str = UNKNOWN
     replay_mode: str | None = None
     ncu_version: str | None = None
+    replay_mode_source: str = UNKNOWN
+    metric_set: str | None = None
+    """The set of ``--set`` where one was given."""
+    launch_count: int | None = None
+    """How many launches were to be profiled at most, where that was given."""
 
 
-def from_messages(messages: Iterable[str], replay: str) -> Conditions:
-    """Conditions that ncu's own messages around a table tell: only that it replayed the application."""
-    replayed = any(message.startswith(replay) for message in messages)
-    return Conditions(replay_mode="application" if replayed else None)
+def conditions_of(
+    command_line: str | None, ncu_version: str | None, *, source: str, replayed: bool, said: Mapping[str, str]
+) -> Conditions:
+    """What is known of an input.
+
+    Args:
+        command_line: that of the profiler; None: not known, so that no default is assumed either.
+        ncu_version: as the report says it.
+        source: where the command line stands, ``COMMAND_LINE`` or ``SESSION``.
+        replayed: whether ncu said that it replayed the application.
+        said: what the user says (``read_conditions``); it comes first.
+
+    """
+    found = Conditions(ncu_version=ncu_version)
+    if command_line is not None:
+        given = _options(command_line)
+        for name, option in (("cache", "--cache-control"), ("clock", "--clock-control"), ("replay", "--replay-mode")):
+            value = given.get(option, _default(name, ncu_version))
+            if value is not None:
+                found = _with(found, name, value, source if option in given else DEFAULT)
+        count = given.get("--launch-count", given.get("-c", ""))
+        found = replace(found, metric_set=given.get("--set"), launch_count=int(count) if count.isdecimal() else None)
+    if replayed:
+        found = _with(found, "replay", "application", COMMAND_LINE if command_line else SESSION)
+    for name, value in said.items():
+        found = _with(found, name, value, USER)
+    return found
+
+
+def read_conditions(text: str) -> dict[str, str]:
+    """What a user says of the conditions, as in ``cache=none,clock=boost``.
+
+    Raises:
+        UsageError: if it is not of this form, or a condition or value is not known.
+
+    """
+    said: dict[str, str] = {}
+    for item in text.split(","):
+        name, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or name not in _VALUES:
+            raise UsageError("--conditions", text, f"give {', '.join(_VALUES)} as in cache=none,clock=boost")
+        if value not in _VALUES[name]:
+            raise UsageError("--conditions", text, f"{name} is one of {', '.join(_VALUES[name])}")
+        said[name] = value
+    return said
+
+
+def _with(found: Conditions, name: str, value: str, source: str) -> Conditions:
+    field = _FIELDS[name]
+    return replace(found, **{field: value, f"{field}_source": source})
+
+
+def _default(name: str, ncu_version: str | None) -> str | None:
+    """What ncu does when an option is not given; None where that depends on a version that is not known."""
+    if name != "clock":
+        return {"cache": "all", "replay": "kernel"}[name]
+    version = _VERSION.search(ncu_version or "")
+    if version is None:
+        return None
+    return "boost" if (int(version[1]), int(version[2])) >= _BOOST_SINCE else "base"
+
+
+def _options(command_line: str) -> dict[str, str]:
+    """Options of ncu with their values; those of the application behind it are not looked at."""
+    words = iter([quoted or word for quoted, word in _TOKEN.findall(command_line)][1:])
+    return dict(_pairs(words))
+
+
+def _pairs(words: Iterator[str]) -> Iterable[tuple[str, str]]:
+    for word in words:
+        if not word.startswith("-"):
+            return
+        option, equals, value = word.partition("=")
+        if not equals and option not in _WITHOUT_VALUE:
+            value = next(words, "")
+        yield option, value

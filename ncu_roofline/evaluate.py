@@ -31,8 +31,8 @@ from ncu_roofline.vocabulary import Extent, TensorState, is_tensor
 
 CodeArray = npt.NDArray[np.int16]
 NO_RECIPE = -1
-_ATTRIBUTE_FACTORS = {"memory_clock": 1e3}
-"""Device attributes are printed without a unit; CUDA defines memory clocks in kHz (cudaDeviceAttr)."""
+_ATTRIBUTE_FACTORS = {"memory_clock": 1e3, "sm_clock": 1e3}
+"""Device attributes are printed without a unit; CUDA defines clocks in kHz (cudaDeviceAttr)."""
 REPORT_TIME, CYCLES_TIME, NO_TIME = 0, 1, -1
 
 
@@ -75,7 +75,7 @@ class Quantities:
     clocks: Mapping[str, FloatArray]
     utilization: Mapping[str, FloatArray]
     attributes: Mapping[str, FloatArray]
-    """Device attributes: ``memory_clock`` in Hz, ``memory_bus_width`` in bit."""
+    """Device attributes: ``memory_clock`` and ``sm_clock`` (highest) in Hz, ``memory_bus_width`` in bit."""
     work: Mapping[str, Amount]
     traffic: Mapping[str, Mapping[str, Amount]]
     unseen: Mapping[str, Mapping[str, FloatArray]]

@@ -26,14 +26,14 @@ def identify(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> C
         "launch": np.arange(len(printed["line"])),
         "input": np.repeat(np.arange(len(counters)), [len(counter) for counter in counters]),
     }
-    columns |= {name: printed[name] for name in ("ncu_id", "process", "kernel")}
+    columns |= {name: printed[name] for name in ("ncu_id", "process", "kernel", "function", "mangled")}
     columns |= {name: mapped(_dimensions, printed[name].tolist()) for name in ("grid", "block")}
     columns |= {name: printed[name] for name in ("stream", "context")}
     columns["device"] = np.concatenate([_text(counter, base, "name") for counter in counters])
     columns["cc"] = np.concatenate([_compute_capability(counter, base, cc) for counter in counters])
-    columns["device_ordinal"] = mapped(_ordinal, printed["device_ordinal"].tolist())
+    columns["device_ordinal"] = np.concatenate([_ordinals(counter, base) for counter in counters])
     columns["invocations"] = mapped(_count, printed["invocations"].tolist()).astype(np.int64)
-    columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"])
+    columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"], printed["nvtx"])
     columns["line"] = printed["line"].astype(np.int64)
     return columns
 
@@ -81,6 +81,16 @@ def _dimensions(text: str | None) -> tuple[int, ...] | None:
     return value if value and all(value) else None
 
 
+def _ordinals(counters: Counters, base: MetricMap) -> ObjectArray:
+    """Device column, else the device attributes."""
+    printed = mapped(_ordinal, counters.launches["device_ordinal"].tolist())
+    index = counters.values.get(base.attributes["device_index"])
+    if index is None:
+        return printed
+    known = [None if np.isnan(value) else int(value) for value in index.tolist()]
+    return np.where(printed == None, objects(known), printed)  # noqa: E711 (element by element)
+
+
 def _ordinal(text: str | None) -> int | None:
     return int(text) if text and _ORDINAL.fullmatch(text) else None
 
@@ -91,12 +101,12 @@ def _count(text: str | None) -> int:
     return int(digits) if digits else 1
 
 
-def _nvtx(*columns: ObjectArray) -> ObjectArray:
+def _nvtx(push_pop: ObjectArray, start_stop: ObjectArray, stored: ObjectArray) -> ObjectArray:
     """NVTX ranges around each launch as (domain, range) pairs, default domain first; None where there are none."""
-    ranges = [mapped(_nvtx_ranges, column.tolist()) for column in columns]
-    found = nothing(len(columns[0]))
+    ranges = [mapped(_nvtx_ranges, column.tolist()) for column in (push_pop, start_stop)] + [stored]
+    found = nothing(len(stored))
     for launch in np.flatnonzero(np.any([column.astype(np.bool_) for column in ranges], axis=0)):
-        pairs = [pair for column in ranges for pair in column[launch]]
+        pairs = [pair for column in ranges for pair in column[launch] or ()]
         found[launch] = tuple(sorted(pairs, key=lambda pair: pair[0] != DEFAULT_DOMAIN))
     return found
 

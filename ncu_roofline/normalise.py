@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.arrays import Columns, FloatArray
@@ -38,13 +39,13 @@ _AMBIGUOUS: Final = r"^-?[1-9][0-9]{0,2}\.[0-9]{3}$"
 _DECIMALS: Final = 2
 """Decimals that ncu prints, without zeros at the end."""
 
-_DURATION: Final = "gpu__time_duration"
+DURATION: Final = "gpu__time_duration"
 _BASE_TIME: Final = "ns"
 
 _PRINTED: Final = ("section", "metric", "unit")
 _SEPARATORS: Final = {"c": (",", "."), "european": (".", ",")}
 _INSTANCES: Final = r"(?s)^(-?[0-9.,]+(?:[eE][-+]?[0-9]+)?)\s*\(.*\)$"
-_KINDS: Final = {
+KINDS: Final = {
     "printed_as": pl.UInt32,
     "section": pl.String,
     "printed": pl.String,
@@ -57,6 +58,16 @@ _KINDS: Final = {
     "times": pl.Float64,
     "per": pl.Float64,
 }
+"""Columns of ``Counters.kinds``, behind the number of the kind."""
+CELLS: Final = {
+    "launch": pl.Int32,
+    "line": pl.Int64,
+    "kind": pl.UInt32,
+    "text": pl.String,
+    "value": pl.Float64,
+    "rounding": pl.Float64,
+}
+"""Columns of ``Counters.cells``; ``line`` is 0 where there are none."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +94,37 @@ class Counters:
     locale: str
     has_units: bool
     """Whether any unit was printed; without one, numbers are taken as base units."""
+    stored: Mapping[str, FloatArray] | None = None
+    """The values of a binary report as stored; its cells are made when somebody asks."""
 
     def __len__(self) -> int:
         return len(self.launches["line"])
 
     def printed(self, launch: int, metrics: Collection[str]) -> pl.DataFrame:
         """The cells behind some metrics of a launch, with what was printed and what it stands for."""
-        return _described(self.cells.filter(pl.col("launch") == launch), self.kinds).filter(
-            pl.col("metric").is_in(list(metrics))
-        )
+        mine = self.cells.filter(pl.col("launch") == launch)
+        if self.stored is not None:
+            wanted = self.kinds.filter(pl.col("metric").is_in(list(metrics)))
+            found = [
+                stored_cells(kind["kind"], self.stored[kind["printed"]], np.array([launch]))
+                .with_columns(value=pl.col("value") * kind["times"] / (kind["per"] * kind["divide"]))
+                for kind in wanted.iter_rows(named=True)
+            ]  # fmt: skip
+            mine = pl.concat([mine, *found]).filter(pl.col("value").is_not_nan())
+        return described(mine, self.kinds).filter(pl.col("metric").is_in(list(metrics)))
+
+
+def stored_cells(kind: int, column: FloatArray, launches: npt.NDArray[np.intp]) -> pl.DataFrame:
+    """Values of a binary report as cells (schema ``CELLS``), with the text that has all their digits."""
+    values = column[launches].tolist()
+    texts = [str(int(value)) if value.is_integer() else repr(value) for value in values]
+    columns = {"launch": launches, "line": [0] * len(values), "kind": [kind] * len(values)}
+    return pl.DataFrame(columns | {"text": texts, "value": values, "rounding": [0.0] * len(values)}, schema=CELLS)
+
+
+def described(cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
+    """Cells with the columns of their kind."""
+    return cells.join(kinds, on="kind", how="left", maintain_order="left")
 
 
 def normalise(
@@ -118,7 +151,7 @@ def normalise(
     """
     cells, kinds = _by_kind(report.cells, labels, frozenset(used | texts))
     is_text = pl.col("kind").is_in(kinds.filter(pl.col("metric").is_in(list(texts)))["kind"].implode())
-    named = _described(cells.filter(is_text), kinds)
+    named = described(cells.filter(is_text), kinds)
     cells = cells.filter(~is_text)
     distinct = cells["text"].unique(maintain_order=True)
     chosen = _number_locale(report.path, distinct.to_frame().select(_number(pl.first())).to_series(), locale)
@@ -133,7 +166,7 @@ def normalise(
         # Two cells of one launch and metric fell on one place.
         cells, conflicts = _deduplicate(cells)
         values = _columns(cells, "value", kinds, len(report))
-    missing = _described(missing, kinds).select("launch", "metric")
+    missing = described(missing, kinds).select("launch", "metric")
     return Counters(
         launches=report.launches,
         values=values,
@@ -144,12 +177,12 @@ def normalise(
         },
         cells=cells.select("launch", "line", "kind", "text", "value", "rounding"),
         kinds=kinds,
-        conflicts=_described(conflicts, kinds),
+        conflicts=described(conflicts, kinds),
         not_available=pl.concat([missing, _other_not_available(report.cells, used | texts)]),
-        not_numbers=_described(not_numbers, kinds),
-        negative=_described(negative, kinds),
+        not_numbers=described(not_numbers, kinds),
+        negative=described(negative, kinds),
         locale=chosen,
-        has_units=bool((kinds["unit"] != "").any()) or _DURATION not in kinds["printed"],
+        has_units=bool((kinds["unit"] != "").any()) or DURATION not in kinds["printed"],
     )
 
 
@@ -164,30 +197,26 @@ def _by_kind(cells: pl.DataFrame, labels: Labels, used: frozenset[str]) -> tuple
     wanted = [
         (number, section, name, unit, target)
         for number, section, name, unit in names.iter_rows()
-        if (target := _target(labels, section, name)) is not None and used.intersection(target.metrics)
+        if (target := find_target(labels, section, name)) is not None and used.intersection(target.metrics)
     ]
     # Reports of 2019, whose duration has no rollup, state no unit at all; the base unit of time is the nanosecond.
     unit_of_time = "" if any(unit for _, _, _, unit, _ in wanted) else _BASE_TIME
     codes: dict[str, int] = {}
     rows = []
     for number, section, name, unit, target in wanted:
-        known = find_unit(unit_of_time if unit == "" and name == _DURATION else unit)
+        known = find_unit(unit_of_time if unit == "" and name == DURATION else unit)
         factors = (known.dimension, known.times, known.divided_by) if known else (None, None, None)
         for metric in filter(used.__contains__, target.metrics):
             code = codes.setdefault(metric, len(codes))
             rows.append((number, section, name, unit, metric, code, target.dimension, target.divide, *factors))
-    kinds = pl.DataFrame(rows, schema=_KINDS, orient="row").with_row_index("kind")
+    kinds = pl.DataFrame(rows, schema=KINDS, orient="row").with_row_index("kind")
     keys = printed.join(kinds.select("printed_as", "kind"), on="printed_as", how="inner", maintain_order="left")
     joined = cells.join(keys, on=_PRINTED, how="inner", maintain_order="left")
     return joined.select("launch", "line", "kind", "text"), kinds
 
 
-def _described(cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
-    """Cells with the columns of their kind."""
-    return cells.join(kinds, on="kind", how="left", maintain_order="left")
-
-
-def _target(labels: Labels, section: str, name: str) -> Target | None:
+def find_target(labels: Labels, section: str, name: str) -> Target | None:
+    """What a printed or stored name stands for; None: nothing that is known."""
     if name in labels.derived:
         return labels.derived[name]
     if re.match(_METRIC_NAME, name):
@@ -283,7 +312,7 @@ def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataF
 def _refuse_impossible(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> None:
     """Refuse a metric in a unit that it cannot have."""
     name, has = pl.col("metric"), pl.col("has")
-    is_time = name.str.starts_with(_DURATION)
+    is_time = name.str.starts_with(DURATION)
     is_share = name.str.contains(".pct", literal=True)
     # ncu states the unit of the count for rates of NVLink and of derived metrics, and none for tensor operations.
     is_rate = name.str.ends_with(".per_second") & ~name.str.contains("^(nvl[rt]x|derived)__") & (has != COUNT)
@@ -300,7 +329,7 @@ def _refuse_impossible(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> N
 def _refuse(path: str, cells: pl.DataFrame, kinds: pl.DataFrame, problem: str) -> None:
     if kinds.height:
         first = cells.filter(pl.col("kind").is_in(kinds["kind"].implode())).head(1)
-        row = _described(first, kinds).row(0, named=True)
+        row = described(first, kinds).row(0, named=True)
         raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problem)
 
 

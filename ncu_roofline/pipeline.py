@@ -17,7 +17,7 @@ from ncu_roofline.analysis import Analysis, Input
 from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, numbered, unknown
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
-from ncu_roofline.conditions import from_messages
+from ncu_roofline.conditions import COMMAND_LINE, SESSION, Conditions, conditions_of, read_conditions
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.devices import DeviceMatch, match_device
 from ncu_roofline.errors import InputError, UsageError
@@ -31,7 +31,18 @@ from ncu_roofline.maps.library import BASE
 from ncu_roofline.measured import MeasuredCeilings, load_measured
 from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
-from ncu_roofline.readers import REPLAY, Progress, RawReport, Report, read_report, report_files
+from ncu_roofline.readers import (
+    REPLAY,
+    Progress,
+    RawReport,
+    Report,
+    Session,
+    read_report,
+    read_session,
+    report_files,
+    session_beside,
+)
+from ncu_roofline.stored import from_stored
 from ncu_roofline.vocabulary import is_compute_capability
 
 _TEXT_ATTRIBUTES = ("name",)
@@ -44,7 +55,7 @@ def read(*paths: str | Path) -> Report:
         InputError: if one of them cannot be read.
 
     """
-    return Report(tuple(report for path in paths for report in _read_all(str(path), None, None)[0]))
+    return Report(tuple(report for path in paths for report in _read_all(str(path), None, None, partial=False)[0]))
 
 
 def analyze(
@@ -55,6 +66,9 @@ def analyze(
     ceilings: str | Path | MeasuredCeilings | None = None,
     peak_source: str = REPORT,
     locale: str = "auto",
+    conditions: str | None = None,
+    session: str | Path | None = None,
+    partial: bool = False,
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse one or more reports.
@@ -67,6 +81,9 @@ def analyze(
         ceilings: a file of measured ceilings, or what was read from one.
         peak_source: which ceilings come first, a key of ``ceilings.ORDERS``; ``report`` is the default.
         locale: number format of the inputs, ``auto``, ``c`` or ``european``.
+        conditions: what is known of how the counters were measured, as in ``cache=none,clock=boost``.
+        session: the session page of the reports, which says how they were made; else one that stands beside them.
+        partial: analyse the whole launches of a damaged binary report instead of refusing it.
         progress: is called while a report is read, with its path, the bytes read and all its bytes.
 
     Raises:
@@ -81,6 +98,8 @@ def analyze(
         raise UsageError("peak_source", peak_source, f"choose one of {', '.join(ORDERS)}")
     if peak_source == MEASURED and ceilings is None:
         raise UsageError("peak_source", peak_source, "needs a file of measured ceilings")
+    said = read_conditions(conditions) if conditions else {}
+    page = read_session(str(session)) if session is not None else None
     measured = load_measured(Path(ceilings)) if isinstance(ceilings, str | Path) else ceilings
     if not inputs:
         raise UsageError("inputs", "()", "give at least one report")
@@ -96,12 +115,21 @@ def analyze(
         if isinstance(given, Report):
             reports += given.inputs
         else:
-            found, others = _read_all(str(given), names, progress)
+            found, others = _read_all(str(given), names, progress, partial=partial)
             reports += found
             passed_over += others
-    counters = [normalise(report, labels, used=used, texts=texts, locale=locale) for report in reports]
+    counters = [
+        normalise(report, labels, used=used, texts=texts, locale=locale)
+        if report.stored is None
+        else from_stored(report, report.stored, labels, used=used, texts=texts)
+        for report in reports
+    ]
     launches = identify(counters, library.maps[BASE], cc)
     option_notes = state_device(launches, device)
+    sessions = [_session_of(report, page) for report in reports]
+    measuring = [
+        _conditions(report, found, said) for report, (found, _) in zip(reports, sessions, strict=True)
+    ]
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)
     columns, maps, notes = _evaluate(launches, values, library, measured, peak_source)
@@ -110,7 +138,7 @@ def analyze(
     rounding = _joined([counter.rounding for counter in counters], sizes)
     view = View(
         columns=table,
-        inputs=_facts(reports, counters),
+        inputs=_facts(reports, counters, measuring, [why for _, why in sessions]),
         maps=maps,
         passed_over=tuple(passed_over),
         identities=_identities_of(table, maps, values, rounding),
@@ -127,9 +155,9 @@ def analyze(
                 report.form,
                 len(report),
                 report.skipped.total,
-                from_messages((text for _, text in report.skipped.messages), REPLAY),
+                known,
             )
-            for report in reports
+            for report, known in zip(reports, measuring, strict=True)
         ),
         columns=table,
         finding_list=findings,
@@ -141,21 +169,51 @@ def analyze(
 
 
 def _read_all(
-    path: str, names: AbstractSet[str] | None, progress: Progress | None
+    path: str, names: AbstractSet[str] | None, progress: Progress | None, *, partial: bool
 ) -> tuple[list[RawReport], list[InputError]]:
     """The report of a file, or those of a folder with the files in it that are none."""
     files = report_files(path)
     if files == [path]:
-        return [read_report(path, names=names, progress=progress)], []
+        return [read_report(path, names=names, progress=progress, partial=partial)], []
     reports, others = [], []
     for file in files:
         try:
-            reports.append(read_report(file, names=names, progress=progress))
+            reports.append(read_report(file, names=names, progress=progress, partial=partial))
         except InputError as error:
             others.append(error)
     if not reports:
         raise InputError(path, f"none of its {len(files)} files is a report; the first: {others[0]}")
     return reports, others
+
+
+def _session_of(report: RawReport, given: Session | None) -> tuple[Session, str]:
+    """How a report was made: what it says itself, else the page that was given or stands beside it.
+
+    Also why such a page was not used, if so.
+    """
+    if report.session.command_line is not None or report.session.ncu_version is not None:
+        return report.session, ""
+    beside = session_beside(report.path) if given is None else None
+    page = read_session(beside) if beside is not None else given
+    if page is None:
+        return report.session, ""
+    processes = {process for process in report.launches["process"].tolist() if process is not None}
+    if page.processes and processes and not processes.intersection(page.processes):
+        return report.session, (
+            f"{page.path} is of process {', '.join(page.processes)}, {report.path} of process "
+            f"{', '.join(sorted(processes))}"
+        )
+    return page, ""
+
+
+def _conditions(report: RawReport, session: Session, said: Mapping[str, str]) -> Conditions:
+    return conditions_of(
+        session.command_line,
+        session.ncu_version,
+        source=COMMAND_LINE if session.path is None else SESSION,
+        replayed=any(text.startswith(REPLAY) for _, text in report.skipped.messages),
+        said=said,
+    )
 
 
 def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:
@@ -301,10 +359,12 @@ def _empty(dtype: np.dtype[Any], size: int) -> npt.NDArray[Any]:
     return unknown(size) if dtype.kind == "f" else np.zeros(size, dtype)
 
 
-def _facts(reports: Sequence[RawReport], counters: Sequence[Counters]) -> tuple[InputFacts, ...]:
+def _facts(
+    reports: Sequence[RawReport], counters: Sequence[Counters], measuring: Sequence[Conditions], others: Sequence[str]
+) -> tuple[InputFacts, ...]:
     facts = []
     first = 0
-    for report, counter in zip(reports, counters, strict=True):
+    for report, counter, conditions, other in zip(reports, counters, measuring, others, strict=True):
         facts.append(
             InputFacts(
                 path=report.path,
@@ -317,6 +377,11 @@ def _facts(reports: Sequence[RawReport], counters: Sequence[Counters]) -> tuple[
                 negative=counter.negative,
                 locale=counter.locale,
                 has_units=counter.has_units,
+                is_binary=report.stored is not None,
+                loss=report.loss,
+                range_results=report.range_results,
+                launch_count=conditions.launch_count,
+                other_session=other,
             )
         )
         first += len(counter)

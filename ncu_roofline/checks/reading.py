@@ -163,6 +163,65 @@ def replayed_application(view: View) -> Iterator[Evidence]:
             )
 
 
+def launches_lost(view: View) -> Iterator[Evidence]:
+    """A binary report is damaged or cut, and only its whole launches are here.
+
+    The report was read with ``--partial``. Sums and shares are those of the launches that are whole; how many are lost
+    is known only as far as the report promised them before the damage.
+    """
+    for facts in view.inputs:
+        if facts.loss is not None:
+            lost = f"at least {facts.loss.at_least}" if facts.loss.at_least else "an unknown number"
+            yield Evidence(
+                _all_of(view, facts),
+                f"{facts.path}: {_times(facts.launches, 'launch', 'launches')} before the damage are whole, {lost} lost: "
+                f"{facts.loss.problem}.",
+                "Copy the report again, or profile again.",
+            )
+
+
+def end_not_marked(view: View) -> Iterator[Evidence]:
+    """Whether launches are missing at the end of a binary report cannot be told.
+
+    The format has no end mark and no number of launches. A cut inside a block is detected and refused; a file that ends
+    after a whole block, because profiling or copying stopped there, looks like a complete report of fewer launches.
+    """
+    for facts in view.inputs:
+        if facts.is_binary and facts.loss is None and facts.launches != facts.launch_count:
+            asked = f" of at most {facts.launch_count} asked for" if facts.launch_count is not None else ""
+            yield Evidence(
+                _no_launch(view),
+                f"{facts.path}: {_times(facts.launches, 'launch', 'launches')}{asked}; the file has no end mark, so "
+                "that launches missing after the last one cannot be detected.",
+            )
+
+
+def range_results(view: View) -> Iterator[Evidence]:
+    """A binary report has results over ranges of launches, which are not read.
+
+    Range replay gives one result for all launches of a range. No file with such results was at hand to establish their
+    form.
+    """
+    for facts in view.inputs:
+        if facts.range_results:
+            yield Evidence(
+                _no_launch(view),
+                f"{facts.path}: {_times(facts.range_results, 'result')} over ranges of launches not read.",
+                "Export them: ncu --import REPORT --csv --page raw",
+            )
+
+
+def session_of_another_report(view: View) -> Iterator[Evidence]:
+    """A session page belongs to another report.
+
+    The page names the processes that were profiled. None of them is one of the report, so that its cache control,
+    clock control and replay mode say nothing about it; they stay unknown.
+    """
+    for facts in view.inputs:
+        if facts.other_session:
+            yield Evidence(_all_of(view, facts), f"{facts.other_session}: it is not used.")
+
+
 def files_passed_over(view: View) -> Iterator[Evidence]:
     """Files of a folder are no reports and were passed over.
 
@@ -218,8 +277,8 @@ def _lines(facts: InputFacts, kind: str, count: int) -> str:
     return f"{count} {noun[kind]}{plural} (line {where})"
 
 
-def _times(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"
+def _times(number: int, noun: str, nouns: str = "") -> str:
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def _spelling(view: View, names: list[str]) -> str:

@@ -15,7 +15,7 @@ from ncu_roofline.arrays import BoolArray, FloatArray, unknown
 from ncu_roofline.errors import InputError
 from ncu_roofline.identities import Identity
 from ncu_roofline.maps import MetricMap
-from ncu_roofline.readers import SkippedLines
+from ncu_roofline.readers import Loss, SkippedLines
 from ncu_roofline.vocabulary import Severity
 
 
@@ -33,6 +33,13 @@ class InputFacts:
     negative: pl.DataFrame
     locale: str
     has_units: bool
+    is_binary: bool = False
+    loss: Loss | None = None
+    range_results: int = 0
+    launch_count: int | None = None
+    """How many launches were to be profiled at most, where the report says so."""
+    other_session: str = ""
+    """Why a session page was not used."""
 
 
 @dataclass(frozen=True)

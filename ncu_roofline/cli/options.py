@@ -31,11 +31,18 @@ peak_source = click.option(
     "--peak-source", type=click.Choice(["report", "device", "measured"]), default="report", show_default=True,
     help="Which ceilings come first: the report's own peaks, the device table, or those of --ceilings.",
 )  # fmt: skip
+conditions = click.option(
+    "--conditions", metavar="NAME=VALUE", help="How the counters were measured, such as cache=none,clock=boost."
+)
+session = click.option(
+    "--session", metavar="FILE", help="Session page of the reports (ncu --page session --csv), which says how."
+)
+partial = click.option("--partial", is_flag=True, help="Analyse the whole launches of a damaged binary report.")
 
 
 def of_analysis(command: _Command) -> _Command:
     """The options that say how reports are analysed; ``analysed`` takes them."""
-    for option in reversed((cc, device, ceilings, peak_source, map_, locale)):
+    for option in reversed((cc, device, ceilings, peak_source, map_, locale, conditions, session, partial)):
         command = option(command)
     return command
 
@@ -48,6 +55,9 @@ def analysed(
     peak_source: str,
     map_: str | None,
     locale: str,
+    conditions: str | None,
+    session: str | None,
+    partial: bool,
     quiet: bool = False,
 ) -> Analysis:
     """Analyse reports as the options of ``of_analysis`` say.
@@ -62,5 +72,5 @@ def analysed(
         raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
     return analyze(
         *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
-        progress=None if quiet else ReadingProgress(),
+        conditions=conditions, session=session, partial=partial, progress=None if quiet else ReadingProgress(),
     )  # fmt: skip

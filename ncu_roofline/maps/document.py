@@ -19,7 +19,9 @@ _KEYS = {
     "schema", "id", "title", "compute_capabilities", "extends", "time", "cycles", "clocks", "utilization",
     "attributes", "tensor_activity", "paths", "tiers", "unmeasured", "absent", "only_seen_in", "sources",
 }  # fmt: skip
-_ATTRIBUTES = {"name", "memory_clock", "memory_bus_width", "sm_count", "cc_major", "cc_minor"}
+_ATTRIBUTES = {
+    "name", "memory_clock", "memory_bus_width", "sm_count", "sm_clock", "device_index", "cc_major", "cc_minor",
+}  # fmt: skip
 _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
 _COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+")
 OWN_PEAK = "own"

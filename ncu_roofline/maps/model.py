@@ -98,7 +98,8 @@ class MetricMap:
     utilization: tuple[str, ...]
     """Throughput metrics that ncu gives only as a percentage of peak."""
     attributes: Mapping[str, str]
-    """What of the device is of use -> metric: name, memory_clock, memory_bus_width, sm_count, cc_major, cc_minor."""
+    """What of the device is of use -> metric: name, memory_clock, memory_bus_width, sm_count, sm_clock,
+    device_index, cc_major, cc_minor."""
     tensor_activity: TensorActivity
     paths: Mapping[str, PathMap]
     tiers: Mapping[str, TierMap]

@@ -6,6 +6,19 @@ are for.
 
 from ncu_roofline.readers.lines import REPLAY
 from ncu_roofline.readers.read import read_report, report_files
-from ncu_roofline.readers.report import Progress, RawReport, Report, SkippedLines
+from ncu_roofline.readers.report import (
+    HISTOGRAM,
+    Loss,
+    Progress,
+    RawReport,
+    Report,
+    Session,
+    SkippedLines,
+    Stored,
+)
+from ncu_roofline.readers.session import read_session, session_beside
 
-__all__ = ["REPLAY", "Progress", "RawReport", "Report", "SkippedLines", "read_report", "report_files"]
+__all__ = [
+    "HISTOGRAM", "REPLAY", "Loss", "Progress", "RawReport", "Report", "Session", "SkippedLines", "Stored",
+    "read_report", "read_session", "report_files", "session_beside",
+]  # fmt: skip

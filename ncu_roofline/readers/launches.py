@@ -114,7 +114,11 @@ class Launches:
             if parsed is None:
                 return None
             found = parsed
-        absent = [pl.lit(None, dtype=pl.String).alias(name) for name in (*_NAMES, *_NVTX_PARTS) if name not in present]
+        absent = [
+            pl.lit(None, dtype=pl.String).alias(name)
+            for name in IDENTITY_COLUMNS
+            if name not in present and name not in places.columns
+        ]
         return found.with_columns(*absent, *places.iter_columns()).select(*IDENTITY_COLUMNS, "run")
 
 

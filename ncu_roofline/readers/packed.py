@@ -5,30 +5,13 @@ from __future__ import annotations
 import gzip
 import sys
 import zlib
-from typing import Any, Final
-
-from ncu_roofline.errors import InputError
+from io import BufferedReader
+from typing import Any, Final, cast
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
-
-
-def is_packed(head: bytes) -> bool:
-    """Whether content that begins like this is compressed."""
-    return head.startswith((_GZIP, _ZSTANDARD))
-
-
-def unpack(path: str, content: bytes) -> bytes:
-    """The content of a compressed input.
-
-    Raises:
-        InputError: if it is damaged or cut.
-
-    """
-    try:
-        return gzip.decompress(content) if content.startswith(_GZIP) else bytes(_zstandard().decompress(content))
-    except (OSError, EOFError, zlib.error, _zstandard().ZstdError) as error:
-        raise InputError(path, f"the compressed file is damaged or cut: {error}", "Copy or write it again.") from error
+HEAD: Final = 4
+"""Bytes that tell whether an input is compressed."""
 
 
 def _zstandard() -> Any:
@@ -38,3 +21,17 @@ def _zstandard() -> Any:
     else:
         from backports import zstd
     return zstd
+
+
+UNPACKING_ERRORS: Final = (OSError, EOFError, zlib.error, cast("type[Exception]", _zstandard().ZstdError))
+"""What reading an unpacked stream raises when the input is damaged or cut."""
+
+
+def unpacked(file: BufferedReader) -> BufferedReader:
+    """The content of an input as a stream: itself, or what is compressed in it."""
+    head = file.peek(HEAD)[:HEAD]
+    if head.startswith(_GZIP):
+        return BufferedReader(gzip.GzipFile(fileobj=file))
+    if head.startswith(_ZSTANDARD):
+        return BufferedReader(_zstandard().ZstdFile(file))
+    return file

@@ -5,52 +5,106 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
+import polars as pl
+
 from ncu_roofline.errors import InputError
+from ncu_roofline.readers.binary import FORM, frame_of_rules, read_results
+from ncu_roofline.readers.container import MAGIC
 from ncu_roofline.readers.lines import Text
-from ncu_roofline.readers.packed import is_packed, unpack
-from ncu_roofline.readers.report import Progress, RawReport
+from ncu_roofline.readers.packed import UNPACKING_ERRORS, unpacked
+from ncu_roofline.readers.report import CELL_SCHEMA, Loss, Progress, RawReport, SkippedLines
 from ncu_roofline.readers.sniff import reject_binary
 from ncu_roofline.readers.table import read_tables
 
 STDIN = "-"
 
 
-def read_report(path: str, *, names: AbstractSet[str] | None = None, progress: Progress | None = None) -> RawReport:
+def read_report(
+    path: str, *, names: AbstractSet[str] | None = None, progress: Progress | None = None, partial: bool = False
+) -> RawReport:
     """Read one input; ``-`` is standard input.
 
     Args:
         path: the file, or ``-``.
         names: printed metric names and labels to keep; None keeps all.
         progress: is told how far reading is.
+        partial: keep the whole launches of a damaged binary report instead of refusing it.
 
     Raises:
-        InputError: if no launch can be read.
+        InputError: if no launch can be read, or some of a binary report are lost.
 
     """
     try:
         if path == STDIN:
             if sys.stdin is None:
                 raise InputError(path, "standard input is closed")
-            printed = sys.stdin.buffer.read()
-            return _read(path, printed, _digest_of(printed), names, progress)
-        with Path(path).open("rb") as file, _mapped(file) as content:
-            # What came through a pipe cannot be read again.
-            digest = _Digest(path, os.fstat(file.fileno())) if isinstance(content, mmap.mmap) else _digest_of(content)
-            return _read(path, content, digest, names, progress)
+            return _read_stream(path, sys.stdin.buffer.read(), names, progress, partial=partial)
+        with Path(path).open("rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                # What came through a pipe cannot be read again.
+                return _read_stream(path, file.read(), names, progress, partial=partial)
+            return _read_file(path, file, names, progress, partial=partial)
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}") from error
 
 
-def _digest_of(content: bytes) -> Callable[[], str]:
-    return lambda: hashlib.sha256(content).hexdigest()
+def _read_stream(
+    path: str, content: bytes, names: AbstractSet[str] | None, progress: Progress | None, *, partial: bool
+) -> RawReport:
+    def digest() -> str:
+        return hashlib.sha256(content).hexdigest()
+
+    stream = unpacked(BufferedReader(BytesIO(content)))
+    if _begins(path, stream, MAGIC):
+        return _read_binary(path, stream, digest, names, None, partial=partial)
+    text = content if stream.raw.__class__ is BytesIO else _unpacked(path, stream)
+    return _read_text(path, text, digest, names, progress)
+
+
+def _read_file(
+    path: str, file: BufferedReader, names: AbstractSet[str] | None, progress: Progress | None, *, partial: bool
+) -> RawReport:
+    digest = _Digest(path, os.fstat(file.fileno()))
+    stream = unpacked(file)
+    if _begins(path, stream, MAGIC):
+
+        def at(_: int) -> None:
+            if progress is not None:
+                progress(path, file.tell(), digest.seen.st_size)
+
+        return _read_binary(path, stream, digest, names, at, partial=partial)
+    if stream is not file:
+        return _read_text(path, _unpacked(path, stream), digest, names, progress)
+    with _mapped(file) as content:
+        return _read_text(path, content, digest, names, progress)
+
+
+def _begins(path: str, stream: BufferedReader, magic: bytes) -> bool:
+    try:
+        return stream.peek(len(magic)).startswith(magic)
+    except UNPACKING_ERRORS as error:
+        raise _damaged(path, error) from error
+
+
+def _unpacked(path: str, stream: BufferedReader) -> bytes:
+    try:
+        return stream.read()
+    except UNPACKING_ERRORS as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: str, error: Exception) -> InputError:
+    return InputError(path, f"the compressed file is damaged or cut: {error}", "Copy or write it again.")
 
 
 @dataclass(frozen=True)
@@ -94,17 +148,56 @@ def report_files(path: str) -> list[str]:
     return files
 
 
-def _read(
+def _read_text(
     path: str,
     content: Text,
     digest: Callable[[], str],
     names: AbstractSet[str] | None,
     progress: Progress | None,
 ) -> RawReport:
-    if is_packed(content[:4]):
-        content = unpack(path, content[:])
     reject_binary(path, content[:4096])
     return read_tables(path, _utf8(content), names, digest, progress)
+
+
+def _read_binary(
+    path: str,
+    stream: BufferedReader,
+    digest: Callable[[], str],
+    names: AbstractSet[str] | None,
+    at: Callable[[int], None] | None,
+    *,
+    partial: bool,
+) -> RawReport:
+    results, loss, range_results = read_results(stream, names, at or (lambda _: None))
+    launches = len(results)
+    if loss is not None and not (partial and launches):
+        raise InputError(path, f"the report is damaged or cut: {loss.problem}", _what_is_left(launches, loss))
+    if not launches:
+        others = f"; it has {range_results} results over ranges, which are not read" if range_results else ""
+        raise InputError(path, f"the report has no launches{others}", "Look at the messages that ncu printed.")
+    stored = results.stored()
+    return RawReport(
+        path=path,
+        digest=digest,
+        form=FORM,
+        launches=results.launches(stored),
+        cells=pl.DataFrame(schema=CELL_SCHEMA),
+        skipped=SkippedLines(),
+        stored=stored,
+        rules=frame_of_rules(results),
+        session=results.session(),
+        loss=loss,
+        range_results=range_results,
+    )
+
+
+def _what_is_left(launches: int, loss: Loss) -> str:
+    if not launches:
+        return "No launch before it is whole. Copy the report again, or profile again."
+    lost = f" and at least {loss.at_least} are lost" if loss.at_least else ""
+    return (
+        f"{launches} launches before it are whole{lost}. Copy the report again; --partial analyses those that are whole."
+    )
 
 
 @contextmanager

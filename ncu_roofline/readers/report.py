@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from ncu_roofline.arrays import Columns
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray
 
 Progress = Callable[[str, int, int], None]
 """Is told the path of an input, the bytes of it that were read, and how many there are."""
@@ -26,11 +26,20 @@ CELL_SCHEMA: Final = pl.Schema(
 """One row per printed value: launch position, section (empty on the raw page), metric name or label, unit,
 value as printed, 1-based line of the row."""
 
+RULE_SCHEMA: Final = pl.Schema(
+    {"launch": pl.Int32(), "rule": pl.String(), "section": pl.String(), "title": pl.String(), "text": pl.String()}
+)
+"""One row per message of a rule of NVIDIA."""
+
 IDENTITY_COLUMNS: Final = (
-    "ncu_id", "process", "kernel", "context", "stream", "block", "grid", "device_ordinal", "cc",
-    "invocations", "nvtx_push_pop", "nvtx_start_stop", "line",
+    "ncu_id", "process", "kernel", "function", "mangled", "context", "stream", "block", "grid", "device_ordinal", "cc",
+    "invocations", "nvtx_push_pop", "nvtx_start_stop", "nvtx", "line",
 )  # fmt: skip
-"""Columns of ``RawReport.launches``; all but ``line`` hold texts as printed, or None."""
+"""Columns of ``RawReport.launches``: texts as printed, or None; ``nvtx`` has tuples of (domain, range) of a binary
+report, and ``line`` numbers (0: there are no lines)."""
+
+HISTOGRAM: Final = "sass__inst_executed_per_opcode_with_modifier_all"
+"""The metric whose instances count every opcode with all its modifiers."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +62,41 @@ class SkippedLines:
 
 
 @dataclass(frozen=True)
+class Session:
+    """How a report was made, as far as it says so."""
+
+    command_line: str | None = None
+    ncu_version: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """Everything it says about tools and machine, by name."""
+    processes: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    path: str | None = None
+    """The session page that says so; None: the report itself."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Launches that an input lost at its end."""
+
+    problem: str
+    at_least: int
+    """How many launches it promised and does not have."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Values of a binary report: a column over the launches for each metric, numbers in base units."""
+
+    values: Mapping[str, FloatArray] = field(default_factory=dict)
+    texts: Mapping[str, ObjectArray] = field(default_factory=dict)
+    opcodes: Mapping[str, FloatArray] = field(default_factory=dict)
+    """Executed warp instructions by opcode with modifiers, NaN where no histogram was collected."""
+
+
+@dataclass(frozen=True)
 class RawReport:
-    """One input as printed."""
+    """One input as printed or, of a binary report, as stored."""
 
     path: str
     digest: Callable[[], str]
@@ -65,6 +107,14 @@ class RawReport:
     skipped: SkippedLines
     rule_rows: int = 0
     """Rows of the details page that carry a rule result instead of a metric."""
+    stored: Stored | None = None
+    """Values of a binary report, which has no ``cells``."""
+    rules: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RULE_SCHEMA))
+    """What NVIDIA's own rules said, of a binary report that was read as a whole (schema ``RULE_SCHEMA``)."""
+    session: Session = field(default_factory=Session)
+    loss: Loss | None = None
+    range_results: int = 0
+    """Results over ranges of launches, which are not read."""
 
     def __len__(self) -> int:
         return len(self.launches["line"])

@@ -33,17 +33,11 @@ def reject_binary(path: str, head: bytes) -> None:
     """Raise for inputs that are not text, with the way to get a table out of them.
 
     Raises:
-        InputError: for a binary report, a database, an archive, or an empty input.
+        InputError: for a database, an archive, or an empty input.
 
     """
     if not head.strip(b"\0 \r\n\t"):
         raise InputError(path, "the file is empty", "Export a report with `ncu --csv --page raw`.")
-    if head.startswith(b"NVR\0"):
-        raise InputError(
-            path,
-            "this is a binary Nsight Compute report, which this version does not read",
-            f"Convert it: ncu --import {path} --csv --page raw > report.csv",
-        )
     if head.startswith(b"version https://git-lfs"):
         raise InputError(path, "this is a Git LFS pointer, not a report", "Fetch the file itself with `git lfs pull`.")
     if head.startswith(b"SQLite format 3"):

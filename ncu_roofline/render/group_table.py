@@ -15,6 +15,7 @@ from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import BoolArray, Columns, rows
 from ncu_roofline.checks import Finding
 from ncu_roofline.collect import COLLECT
+from ncu_roofline.conditions import Conditions
 from ncu_roofline.render.format import UNKNOWN, percent, quantity, seconds, shape
 from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, work_unit
 
@@ -71,6 +72,7 @@ def heading(analysis: Analysis) -> list[str]:
         skipped = f", {count(item.skipped_lines, 'line')} skipped" if item.skipped_lines else ""
         number = f"[{position}] " if len(analysis.inputs) > 1 else ""
         lines.append(f"{number}{item.path}: {item.form}, {count(item.launches, 'launch')}{skipped}")
+        lines += _conditions(item.conditions)
         for identity in dict.fromkeys(identities):
             if identity[0] == position:
                 _, device, ordinal, cc, map_id = identity
@@ -78,10 +80,39 @@ def heading(analysis: Analysis) -> list[str]:
                 capability = "CC not stated" if cc is None else f"CC {cc}"
                 name = device or "device name not in the report"
                 lines.append(f"  {place}{name}, {capability}, metric map {map_id}")
-                ceilings = _ceilings(columns, np.array([other == identity for other in identities]))
+                launches = np.array([other == identity for other in identities])
+                clock = _sm_clock(columns, launches)
+                if clock:
+                    lines.append(f"  {clock}")
+                ceilings = _ceilings(columns, launches)
                 if ceilings:
                     lines.append(f"  ceilings: {', '.join(ceilings)}")
     return lines
+
+
+def _conditions(known: Conditions) -> list[str]:
+    """How the counters were measured, as far as it is known, and by ncu's default where nothing else was asked for."""
+    of = (
+        ("cache control", known.cache_control, known.cache_control_source),
+        ("clock control", known.clock_control, known.clock_control_source),
+        ("replay", known.replay_mode, known.replay_mode_source),
+    )
+    said = [f"{name} {value} ({source})" for name, value, source in of if value is not None]
+    if known.ncu_version is not None:
+        said.append(f"ncu {known.ncu_version.partition(' ')[0]}")
+    return [f"  measured with {', '.join(said)}"] if said else []
+
+
+def _sm_clock(columns: Columns, launches: BoolArray) -> str:
+    """The measured clock of the SMs against their highest one; empty where it was not measured."""
+    measured, highest = (columns[f"clocks.{name}"][launches] for name in ("sm", "sm_highest"))
+    if np.isnan(measured).all():
+        return ""
+    low, high = (quantity(value, "Hz") for value in (np.nanmin(measured), np.nanmax(measured)))
+    text = f"SM clock {low}" + (f" to {high}" if high != low else "")
+    if np.isnan(highest).all():
+        return text
+    return f"{text}, at most {quantity(np.nanmax(highest), 'Hz')} ({percent(np.nanmax(measured) / np.nanmax(highest))})"
 
 
 def _ceilings(columns: Columns, launches: BoolArray) -> list[str]:

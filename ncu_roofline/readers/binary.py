@@ -1,0 +1,343 @@
+"""Binary reports (``.ncu-rep``, ``.nsight-cuprof-report``): results of a container as columns.
+
+Values are kept as stored. The file has no units: its numbers are in base units, which ``normalise`` knows by name.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections import deque
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass, field
+from io import BufferedReader
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from google.protobuf.message import DecodeError
+
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
+from ncu_roofline.readers.container import VERSION, Container, DamagedError
+from ncu_roofline.readers.messages import Metric, Result, text
+from ncu_roofline.readers.session import VERSION_PROPERTY
+from ncu_roofline.readers.report import HISTOGRAM, IDENTITY_COLUMNS, RULE_SCHEMA, Loss, Session, Stored
+
+FORM: Final = "ncu-rep"
+
+_DOUBLE: Final = struct.Struct("<d").unpack_from
+_VALUE_OF_DOUBLE: Final = b"\x12\x09\x19"
+"""How the value of a metric begins that is a double: its field, its size, and the field of the double in it."""
+_HEAD: Final = 3
+"""Bytes of a metric that tell its name: the field and a number of up to two bytes."""
+_NAMES_IN_HEAD: Final = 1 << 14
+_ROWS: Final = 4096
+BLOCKS: Final = "launch__grid_size"
+"""The metric that says how many blocks a launch has."""
+_GRID_IN_BLOCKS_SINCE: Final = "2022"
+"""Version from which on the size of a grid is known to be stored in blocks."""
+
+
+class _UnknownNameError(Exception):
+    """A metric whose name no string table so far has."""
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The metrics of a result in their order, and where the wanted ones are among them."""
+
+    heads: list[bytes]
+    positions: list[int]
+    names: list[str]
+
+
+@dataclass
+class _Part:
+    """Values of launches of one layout, in chunks of rows."""
+
+    layout: _Layout
+    launches: list[int] = field(default_factory=list)
+    rows: list[list[float]] = field(default_factory=list)
+    chunks: list[FloatArray] = field(default_factory=list)
+
+    def add(self, launch: int, row: list[float]) -> None:
+        self.launches.append(launch)
+        self.rows.append(row)
+        if len(self.rows) == _ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        if self.rows:
+            self.chunks.append(np.array(self.rows, np.float64).reshape(len(self.rows), len(self.layout.names)))
+            self.rows = []
+
+
+@dataclass
+class Results:
+    """Collects the results of a report, launch by launch."""
+
+    names: AbstractSet[str] | None
+    """Metrics to keep; None keeps all, and the results of rules."""
+    strings: list[str] = field(default_factory=list)
+    properties: dict[str, str] = field(default_factory=dict)
+    command_line: str | None = None
+    identity: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in IDENTITY_COLUMNS})
+    parts: list[_Part] = field(default_factory=list)
+    texts: dict[str, dict[int, str]] = field(default_factory=dict)
+    opcodes: dict[str, dict[int, float]] = field(default_factory=dict)
+    with_histogram: list[int] = field(default_factory=list)
+    rules: list[tuple[int, str, str, str, str]] = field(default_factory=list)
+    _known_texts: dict[bytes, str] = field(default_factory=dict)
+    _waiting: deque[bytes] = field(default_factory=deque)
+    """Results that name metrics whose strings are in a later block, and those behind them."""
+
+    def __len__(self) -> int:
+        return len(self.identity["ncu_id"])
+
+    def header(self, header: Any) -> None:
+        """Take the strings and the session of a block's header."""
+        self.strings += [text(value) for value in header.strings.texts]
+        for entry in header.session.properties:
+            self.properties[text(entry.name)] = text(entry.value)
+        if header.session.command_line:
+            self.command_line = text(header.session.command_line)
+        if header.strings.texts:
+            self._take_waiting()
+
+    def add(self, content: bytes) -> None:
+        """Take one result; it may have to wait for names.
+
+        Raises:
+            DamagedError: if it cannot be decoded.
+
+        """
+        self._waiting.append(content)
+        if len(self._waiting) == 1:
+            self._take_waiting()
+
+    def finish(self) -> None:
+        """Say that there are no more blocks.
+
+        Raises:
+            DamagedError: if results still wait for names.
+
+        """
+        if self._waiting:
+            raise DamagedError(f"result {len(self)} has a metric whose name is not in the file")
+
+    def _take_waiting(self) -> None:
+        with suppress(_UnknownNameError):
+            while self._waiting:
+                self._take(self._waiting[0])
+                self._waiting.popleft()
+
+    def _take(self, content: bytes) -> None:
+        launch = len(self)
+        try:
+            result = Result.FromString(content)
+            metrics = list(result.metrics)
+            part = self._part(metrics)
+            row = [self._value(part.layout, n, metrics[at], launch) for n, at in enumerate(part.layout.positions)]
+        except DecodeError as error:
+            raise DamagedError(f"result {launch} cannot be decoded") from error
+        part.add(launch, row)
+        self._identify(result, launch)
+        if self.names is None:
+            self._rules(result, launch)
+
+    def _part(self, metrics: Sequence[bytes]) -> _Part:
+        """The part whose layout these metrics have; mostly that of the result before."""
+        heads = [metric[:_HEAD] for metric in metrics]
+        is_short = len(self.strings) <= _NAMES_IN_HEAD
+        if is_short and self.parts and self.parts[-1].layout.heads == heads:
+            return self.parts[-1]
+        for number, part in enumerate(self.parts):
+            if is_short and part.layout.heads == heads:
+                self.parts.append(self.parts.pop(number))
+                return part
+        self.parts.append(_Part(self._layout(metrics, heads)))
+        return self.parts[-1]
+
+    def _layout(self, metrics: Sequence[bytes], heads: list[bytes]) -> _Layout:
+        positions, names = [], []
+        for position, content in enumerate(metrics):
+            metric = Metric.FromString(content)
+            if not metric.HasField("name"):
+                raise DamagedError(f"result {len(self)} has a metric without a name")
+            if metric.name >= len(self.strings):
+                raise _UnknownNameError
+            name = self.strings[metric.name]
+            if self.names is None or name in self.names or name == BLOCKS:
+                positions.append(position)
+                names.append(name)
+        return _Layout(heads, positions, names)
+
+    def _value(self, layout: _Layout, number: int, content: bytes, launch: int) -> float:
+        """The number of a metric, NaN where it has none; a text or a histogram is put aside."""
+        name = layout.names[number]
+        at = 2 if content[1:2] < b"\x80" else 3
+        begin = at + len(_VALUE_OF_DOUBLE)
+        if content.startswith(_VALUE_OF_DOUBLE, at) and len(content) >= begin + 8 and name != HISTOGRAM:
+            return float(_DOUBLE(content, begin)[0])
+        metric = Metric.FromString(content)
+        if name == HISTOGRAM:
+            self._histogram(metric, launch)
+        if metric.value.HasField("text"):
+            self.texts.setdefault(name, {})[launch] = self._text(metric.value.text)
+        return _number(metric.value)
+
+    def _histogram(self, metric: Any, launch: int) -> None:
+        self.with_histogram.append(launch)
+        for instance in metric.instances:
+            counts = self.opcodes.setdefault(self._text(instance.key.text), {})
+            counts[launch] = counts.get(launch, 0.0) + _number(instance.value)
+
+    def _identify(self, result: Any, launch: int) -> None:
+        name = result.demangled_name or result.function_name or result.mangled_name
+        columns: dict[str, Any] = {
+            "ncu_id": str(launch),
+            "process": str(result.process) if result.HasField("process") else None,
+            "kernel": self._text(name) or None,
+            "function": self._text(result.function_name) or None,
+            "mangled": self._text(result.mangled_name) or None,
+            "context": str(result.context) if result.HasField("context") else None,
+            "stream": str(result.stream) if result.HasField("stream") else None,
+            "grid": _size(result.grid) if result.HasField("grid") else None,
+            "block": _size(result.block) if result.HasField("block") else None,
+            "nvtx": _ranges(result.nvtx),
+            "line": 0,
+        }
+        for column, values in self.identity.items():
+            values.append(columns.get(column))
+
+    def _rules(self, result: Any, launch: int) -> None:
+        for rule in result.rules:
+            for item in rule.body.items:
+                message = item.message
+                found = (text(rule.name), text(rule.section), text(message.title), text(message.text))
+                self.rules.append((launch, *found))
+
+    def _text(self, value: bytes) -> str:
+        """A text, which many launches share."""
+        known = self._known_texts.get(value)
+        if known is None:
+            known = self._known_texts[value] = text(value)
+        return known
+
+    def session(self) -> Session:
+        """What the report says about its making."""
+        return Session(self.command_line, self.properties.get(VERSION_PROPERTY), dict(self.properties))
+
+    def launches(self, stored: Stored) -> Columns:
+        """Identity of every launch."""
+        columns = {name: objects(values) for name, values in self.identity.items()}
+        blocks = stored.values.get(BLOCKS, unknown(len(self))).tolist()
+        shapes = list(zip(columns["grid"].tolist(), columns["block"].tolist(), blocks, strict=True))
+        is_new = (self.properties.get(VERSION_PROPERTY) or "") >= _GRID_IN_BLOCKS_SINCE
+        columns["grid"] = mapped(lambda shape: _in_blocks(*shape, is_new=is_new), shapes)
+        columns["grid"], columns["block"] = (mapped(_printed, columns[name].tolist()) for name in ("grid", "block"))
+        return columns
+
+    def stored(self) -> Stored:
+        """Values of every metric over the launches."""
+        values: dict[str, FloatArray] = {}
+        while self.parts:
+            part = self.parts.pop(0)
+            part.flush()
+            launches = np.array(part.launches)
+            matrix = np.concatenate(part.chunks)
+            for number, name in enumerate(part.layout.names):
+                values.setdefault(name, unknown(len(self)))[launches] = matrix[:, number]
+        known = {name: column for name, column in values.items() if not np.isnan(column).all()}
+        return Stored(known, {name: self._spread(found) for name, found in self.texts.items()}, self._opcodes())
+
+    def _spread(self, found: dict[int, str]) -> ObjectArray:
+        column = nothing(len(self))
+        for launch, value in found.items():
+            column[launch] = value
+        return column
+
+    def _opcodes(self) -> dict[str, FloatArray]:
+        columns = {}
+        for opcode, counts in self.opcodes.items():
+            columns[opcode] = unknown(len(self))
+            # An opcode that a histogram does not list was not executed.
+            columns[opcode][self.with_histogram] = 0.0
+            columns[opcode][list(counts)] = list(counts.values())
+        return columns
+
+
+def read_results(
+    stream: BufferedReader, names: AbstractSet[str] | None, at: Any
+) -> tuple[Results, Loss | None, int]:
+    """Read a binary report as far as it is whole.
+
+    Args:
+        stream: its content.
+        names: metrics to keep; None keeps all.
+        at: is told how many bytes were read.
+
+    Returns:
+        the results; what is lost after them, None if nothing; the number of results over ranges, which are not read.
+
+    """
+    results = Results(names)
+    container = Container(stream)
+    try:
+        version = container.version()
+        if version != VERSION:
+            raise DamagedError(f"version {version} of the file format is not known, only {VERSION}")
+        for block in container.blocks():
+            results.header(block.header)
+            for content in block.results:
+                results.add(content)
+            at(container.offset)
+        results.finish()
+    except DamagedError as damage:
+        return results, Loss(str(damage), max(container.expected - len(results), 0)), container.range_results
+    return results, None, container.range_results
+
+
+def frame_of_rules(results: Results) -> pl.DataFrame:
+    """Results of NVIDIA's rules (schema ``RULE_SCHEMA``)."""
+    return pl.DataFrame(results.rules, schema=RULE_SCHEMA, orient="row")
+
+
+def _number(value: Any) -> float:
+    for kind in ("double", "uint64", "uint32", "float"):
+        if value.HasField(kind):
+            return float(getattr(value, kind))
+    return math.nan
+
+
+def _size(size: Any) -> tuple[int, int, int]:
+    return size.x, size.y, size.z
+
+
+def _in_blocks(
+    grid: tuple[int, ...] | None, block: tuple[int, ...] | None, blocks: float, *, is_new: bool
+) -> tuple[int, ...] | None:
+    """A grid in blocks; reports of 2019 and 2020 have it in threads. None where that cannot be told."""
+    if grid is None or block is None or math.prod(grid) == blocks or (is_new and math.isnan(blocks)):
+        return grid
+    in_blocks = tuple(threads // max(size, 1) for threads, size in zip(grid, block, strict=True))
+    return in_blocks if math.prod(in_blocks) == blocks else None
+
+
+def _printed(size: tuple[int, ...] | None) -> str | None:
+    return None if size is None else "({}, {}, {})".format(*size)
+
+
+def _ranges(state: Any) -> tuple[tuple[str, str], ...] | None:
+    """Pushed NVTX ranges as (domain, range) pairs; None where there are none."""
+    return tuple(_pairs(state)) or None
+
+
+def _pairs(state: Any) -> Iterator[tuple[str, str]]:
+    domains = {domain.id: text(domain.name) for domain in state.domains}
+    for thread in state.threads:
+        for ranges in thread.domains:
+            for pushed in ranges.pushed:
+                yield domains.get(ranges.domain, ""), text(pushed.name)
