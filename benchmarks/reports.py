@@ -6,8 +6,12 @@ row per launch; the raw page has a units row. Values are made from the launch nu
 
 from __future__ import annotations
 
+import struct
 import sys
+from io import BufferedReader, BytesIO
 from pathlib import Path
+
+from ncu_roofline.readers.container import Container
 
 KERNEL = "void gemm_tile<(int)128, (int)64, cutlass::half_t, float>(T1 *, const T2 *, const T2 *, int, int, int)"
 PREFACE = "==PROF== Connected to process 4711 (/opt/app)\nstep 1 of 3\n==PROF== Disconnected from process 4711\n"
@@ -65,6 +69,29 @@ def raw(path: Path, *, launches: int = 10_000, metrics: int = 1_000) -> None:
             values = "".join(f',"{form.format(base * (1 + launch % 97 / 100))}"' for *_, form, base in columns)
             first = f'"{launch}","4711","app","127.0.0.1","{KERNEL}","1","7","(256, 1, 1)","(512, 4, 1)","0","8.0"'
             file.write(f"{first}{values}\n")
+
+
+def binary(path: Path, *, like: Path, launches: int) -> None:
+    """A binary report of many launches: the blocks with results of a real one, again and again.
+
+    The blocks before the first repeated one, and those of the session, are written once.
+    """
+    size = struct.Struct("<I").unpack_from
+    content = like.read_bytes()
+    at = 8 + size(content, 4)[0]
+    container = Container(BufferedReader(BytesIO(content)))
+    container.version()
+    once, results = [content[:at]], []
+    for block in container.blocks():
+        found = len(list(block.results))
+        end = at + 4 + size(content, at)[0] + block.header.payload_size
+        # The first block with results has the strings, which must not be repeated.
+        (results if found and not block.header.strings.texts else once).append(content[at:end])
+        at = end
+    with path.open("wb") as file:
+        file.writelines(once)
+        for number in range(launches):
+            file.write(results[number % len(results)])
 
 
 if __name__ == "__main__":

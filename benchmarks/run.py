@@ -3,6 +3,9 @@
 Every job runs in a process of its own, several times; the best time and the peak memory are shown. The baselines:
 on the details page strip thousands separators, cast and pivot the wanted metrics; on the raw page read the wanted
 columns as text. Import times are left out.
+
+``--like REPORT`` repeats the launches of a binary report (about 500 metrics each) and measures it against NVIDIA's
+reader (``ncu-report``), which loads the file and reads the same metrics.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from reports import USED, details, raw
+from reports import USED, binary, details, raw
 
 BASELINE = """
 import sys, time, json, resource, polars as pl
@@ -33,6 +36,19 @@ frame = (pl.scan_csv(path, skip_lines=skip, infer_schema=False, truncate_ragged_
     "polars raw": BASELINE
     + """
 frame = pl.read_csv(path, skip_lines=skip, infer_schema=False, columns=["ID", *wanted])
+""",
+    "nvidia": BASELINE
+    + """
+import ncu_report
+begin = time.perf_counter()
+part = ncu_report.load_report(path).range_by_idx(0)
+frame = range(part.num_actions())
+for number in frame:
+    action = part.action_by_idx(number)
+    for name in wanted:
+        metric = action.metric_by_name(name)
+        if metric is not None:
+            metric.value()
 """,
     "analyze": """
 import sys, time, json, resource
@@ -56,12 +72,34 @@ def measure(job: str, path: Path, repeats: int) -> tuple[float, float]:
     return min(result[0] for result in results), min(result[1] for result in results)
 
 
+def measure_binary(like: Path, repeats: int, scale: float) -> None:
+    """Print 10 000 launches against NVIDIA's reader, and ten times as many alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.ncu-rep"
+        launches = int(10_000 * scale)
+        binary(path, like=like, launches=launches)
+        size = path.stat().st_size
+        base, base_memory = measure("nvidia", path, 1)
+        ours, memory = measure("analyze", path, repeats)
+        binary(path, like=like, launches=10 * launches)
+        more, more_memory = measure("analyze", path, 1)
+    print(
+        f"binary {size / 1e6:.0f} MB, {launches} launches: ncu_report {base:.2f} s, {base_memory / 1e6:.0f} MB; "
+        f"analyze {ours:.2f} s = 1/{base / ours:.1f}, {memory / 1e6:.0f} MB = 1/{base_memory / memory:.1f}; "
+        f"ten times the launches {more / ours:.1f}x, {more_memory / 1e6:.0f} MB"
+    )
+
+
 def main() -> None:
     """Print one line per job."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--scale", type=float, default=1.0, help="size of the reports; 1 is 240 MB and 100 MB")
+    parser.add_argument("--like", type=Path, help="a binary report whose launches are repeated")
     options = parser.parse_args()
+    if options.like is not None:
+        measure_binary(options.like, options.repeats, options.scale)
+        return
     with tempfile.TemporaryDirectory() as folder:
         for name, write, launches in (("details", details, 16_000), ("raw", raw, 10_000)):
             path = Path(folder) / f"{name}.csv"

@@ -25,7 +25,6 @@ _VALUES: Final = {
     "replay": ("kernel", "application", "range", "app-range"),
 }
 """What the user may say of each condition (Nsight Compute CLI manual, options of profiling)."""
-_FIELDS: Final = {"cache": "cache_control", "clock": "clock_control", "replay": "replay_mode"}
 _BOOST_SINCE: Final = (2026, 1)
 """From this version on the clock is boosted by default (CLI manual 2026.1); before, it is locked to base."""
 _TOKEN: Final = re.compile(r'"([^"]*)"|(\S+)')
@@ -104,8 +103,11 @@ def read_conditions(text: str) -> dict[str, str]:
 
 
 def _with(found: Conditions, name: str, value: str, source: str) -> Conditions:
-    field = _FIELDS[name]
-    return replace(found, **{field: value, f"{field}_source": source})
+    if name == "cache":
+        return replace(found, cache_control=value, cache_control_source=source)
+    if name == "clock":
+        return replace(found, clock_control=value, clock_control_source=source)
+    return replace(found, replay_mode=value, replay_mode_source=source)
 
 
 def _default(name: str, ncu_version: str | None) -> str | None:

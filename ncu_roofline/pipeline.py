@@ -127,9 +127,7 @@ def analyze(
     launches = identify(counters, library.maps[BASE], cc)
     option_notes = state_device(launches, device)
     sessions = [_session_of(report, page) for report in reports]
-    measuring = [
-        _conditions(report, found, said) for report, (found, _) in zip(reports, sessions, strict=True)
-    ]
+    measuring = [_conditions(report, found, said) for report, (found, _) in zip(reports, sessions, strict=True)]
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)
     columns, maps, notes = _evaluate(launches, values, library, measured, peak_source)

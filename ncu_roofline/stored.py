@@ -1,7 +1,8 @@
 """From the stored values of a binary report to counters: columns, without a detour over printed text.
 
 A binary report has no units. Its numbers are in ncu's base units, which the name of a metric tells: durations are
-nanoseconds and percentages hundredths, everything else is a plain number. A test holds every number against NVIDIA's own reader.
+nanoseconds and percentages hundredths, everything else is a plain number. A test holds every number against NVIDIA's
+own reader.
 """
 
 from __future__ import annotations
@@ -78,10 +79,8 @@ def _kinds(values: Mapping[str, FloatArray], labels: Labels, used: AbstractSet[s
             if target is not None and metric in used:
                 spelling, unit = _unit(name)
                 code = codes.setdefault(metric, len(codes))
-                rows.append(
-                    (number, "", name, spelling, metric, code, target.dimension, target.divide)
-                    + (unit.dimension, unit.times, unit.divided_by)
-                )
+                factors = (unit.dimension, unit.times, unit.divided_by)
+                rows.append((number, "", name, spelling, metric, code, target.dimension, target.divide, *factors))
     return pl.DataFrame(rows, schema=KINDS, orient="row").with_row_index("kind")
 
 

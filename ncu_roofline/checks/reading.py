@@ -174,8 +174,8 @@ def launches_lost(view: View) -> Iterator[Evidence]:
             lost = f"at least {facts.loss.at_least}" if facts.loss.at_least else "an unknown number"
             yield Evidence(
                 _all_of(view, facts),
-                f"{facts.path}: {_times(facts.launches, 'launch', 'launches')} before the damage are whole, {lost} lost: "
-                f"{facts.loss.problem}.",
+                f"{facts.path}: {_times(facts.launches, 'launch', 'launches')} before the damage are whole, "
+                f"{lost} lost: {facts.loss.problem}.",
                 "Copy the report again, or profile again.",
             )
 

@@ -6,34 +6,35 @@ Values are kept as stored. The file has no units: its numbers are in base units,
 from __future__ import annotations
 
 import math
-import struct
 from collections import deque
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BufferedReader
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from google.protobuf.message import DecodeError
 
 from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
 from ncu_roofline.readers.container import VERSION, Container, DamagedError
 from ncu_roofline.readers.messages import Metric, Result, text
-from ncu_roofline.readers.session import VERSION_PROPERTY
 from ncu_roofline.readers.report import HISTOGRAM, IDENTITY_COLUMNS, RULE_SCHEMA, Loss, Session, Stored
+from ncu_roofline.readers.session import VERSION_PROPERTY
 
 FORM: Final = "ncu-rep"
 
-_DOUBLE: Final = struct.Struct("<d").unpack_from
 _VALUE_OF_DOUBLE: Final = b"\x12\x09\x19"
 """How the value of a metric begins that is a double: its field, its size, and the field of the double in it."""
-_HEAD: Final = 3
+_HEAD: Final = slice(3)
 """Bytes of a metric that tell its name: the field and a number of up to two bytes."""
 _NAMES_IN_HEAD: Final = 1 << 14
 _ROWS: Final = 4096
+_NUMBERS_KNOWN: Final = 4096
 BLOCKS: Final = "launch__grid_size"
 """The metric that says how many blocks a launch has."""
 _GRID_IN_BLOCKS_SINCE: Final = "2022"
@@ -46,11 +47,20 @@ class _UnknownNameError(Exception):
 
 @dataclass(frozen=True)
 class _Layout:
-    """The metrics of a result in their order, and where the wanted ones are among them."""
+    """The metrics of a result in their order, and where the wanted ones are among them.
 
-    heads: list[bytes]
-    positions: list[int]
-    names: list[str]
+    Wanted metrics whose value is a double have a fixed length and are decoded for many launches at once.
+    """
+
+    heads: bytes
+    doubles: tuple[int, ...]
+    """Positions of the wanted metrics that are doubles."""
+    lengths: tuple[int, ...]
+    offsets: npt.NDArray[np.intp]
+    """Where the value of each begins when they are put one behind the other."""
+    others: tuple[int, ...]
+    names: tuple[str, ...]
+    """Of the doubles, then of the others."""
 
 
 @dataclass
@@ -59,19 +69,51 @@ class _Part:
 
     layout: _Layout
     launches: list[int] = field(default_factory=list)
-    rows: list[list[float]] = field(default_factory=list)
+    doubles: list[bytes] = field(default_factory=list)
+    others: list[list[float]] = field(default_factory=list)
     chunks: list[FloatArray] = field(default_factory=list)
 
-    def add(self, launch: int, row: list[float]) -> None:
+    def add(self, launch: int, doubles: bytes, others: list[float]) -> None:
         self.launches.append(launch)
-        self.rows.append(row)
-        if len(self.rows) == _ROWS:
+        self.doubles.append(doubles)
+        self.others.append(others)
+        if len(self.others) == _ROWS:
             self.flush()
 
     def flush(self) -> None:
-        if self.rows:
-            self.chunks.append(np.array(self.rows, np.float64).reshape(len(self.rows), len(self.layout.names)))
-            self.rows = []
+        """Decode the rows that wait.
+
+        Raises:
+            DamagedError: if one cannot be decoded.
+
+        """
+        if not self.others:
+            return
+        count, layout = len(self.others), self.layout
+        content = np.frombuffer(b"".join(self.doubles), np.uint8).reshape(count, sum(layout.lengths))
+        before = content[:, (layout.offsets[:, None] + np.arange(-len(_VALUE_OF_DOUBLE), 0)).ravel()]
+        values = np.ascontiguousarray(content[:, (layout.offsets[:, None] + np.arange(8)).ravel()]).view("<f8")
+        is_double = before.reshape(count, -1, 3) == np.frombuffer(_VALUE_OF_DOUBLE, np.uint8)
+        for row in np.flatnonzero(~is_double.all(axis=(1, 2))):
+            values[row] = self._one_by_one(self.doubles[row])
+        self.chunks.append(np.hstack([values, np.array(self.others, np.float64).reshape(count, -1)]))
+        self.doubles, self.others = [], []
+
+    def _one_by_one(self, doubles: bytes) -> list[float]:
+        """Values of a launch in which a number of another type has the length of a double."""
+        ends = np.cumsum(self.layout.lengths).tolist()
+        try:
+            return [
+                _number(Metric.FromString(doubles[end - length : end]).value)
+                for end, length in zip(ends, self.layout.lengths, strict=True)
+            ]
+        except DecodeError as error:
+            raise DamagedError("a metric cannot be decoded") from error
+
+    def matrix(self) -> FloatArray:
+        """Values of every launch (rows) and metric of the layout (columns)."""
+        self.flush()
+        return np.concatenate(self.chunks)
 
 
 @dataclass
@@ -90,6 +132,8 @@ class Results:
     with_histogram: list[int] = field(default_factory=list)
     rules: list[tuple[int, str, str, str, str]] = field(default_factory=list)
     _known_texts: dict[bytes, str] = field(default_factory=dict)
+    _known_numbers: dict[bytes, float] = field(default_factory=dict)
+    """Of metrics by their content; the attributes of a device are the same in every launch."""
     _waiting: deque[bytes] = field(default_factory=deque)
     """Results that name metrics whose strings are in a later block, and those behind them."""
 
@@ -138,30 +182,35 @@ class Results:
         try:
             result = Result.FromString(content)
             metrics = list(result.metrics)
-            part = self._part(metrics)
-            row = [self._value(part.layout, n, metrics[at], launch) for n, at in enumerate(part.layout.positions)]
+            part, doubles = self._part(metrics)
+            layout = part.layout
+            names = layout.names[len(layout.doubles) :]
+            others = [self._value(name, metrics[at], launch) for name, at in zip(names, layout.others, strict=True)]
         except DecodeError as error:
             raise DamagedError(f"result {launch} cannot be decoded") from error
-        part.add(launch, row)
+        part.add(launch, b"".join(doubles), others)
         self._identify(result, launch)
         if self.names is None:
             self._rules(result, launch)
 
-    def _part(self, metrics: Sequence[bytes]) -> _Part:
-        """The part whose layout these metrics have; mostly that of the result before."""
-        heads = [metric[:_HEAD] for metric in metrics]
+    def _part(self, metrics: Sequence[bytes]) -> tuple[_Part, list[bytes]]:
+        """The part whose layout these metrics have, mostly that of the result before, and those that are doubles."""
+        heads = b"".join(map(itemgetter(_HEAD), metrics))
         is_short = len(self.strings) <= _NAMES_IN_HEAD
-        if is_short and self.parts and self.parts[-1].layout.heads == heads:
-            return self.parts[-1]
-        for number, part in enumerate(self.parts):
+        for number, part in enumerate(reversed(self.parts)):
             if is_short and part.layout.heads == heads:
-                self.parts.append(self.parts.pop(number))
-                return part
-        self.parts.append(_Part(self._layout(metrics, heads)))
-        return self.parts[-1]
+                doubles = [metrics[position] for position in part.layout.doubles]
+                if tuple(map(len, doubles)) == part.layout.lengths:
+                    if number:
+                        self.parts.append(self.parts.pop(-1 - number))
+                    return part, doubles
+        layout = self._layout(metrics, heads)
+        self.parts.append(_Part(layout))
+        return self.parts[-1], [metrics[position] for position in layout.doubles]
 
-    def _layout(self, metrics: Sequence[bytes], heads: list[bytes]) -> _Layout:
-        positions, names = [], []
+    def _layout(self, metrics: Sequence[bytes], heads: bytes) -> _Layout:
+        doubles, others, begins = [], [], []
+        names: dict[int, str] = {}
         for position, content in enumerate(metrics):
             metric = Metric.FromString(content)
             if not metric.HasField("name"):
@@ -169,24 +218,34 @@ class Results:
             if metric.name >= len(self.strings):
                 raise _UnknownNameError
             name = self.strings[metric.name]
-            if self.names is None or name in self.names or name == BLOCKS:
-                positions.append(position)
-                names.append(name)
-        return _Layout(heads, positions, names)
+            if self.names is not None and name not in self.names and name != BLOCKS:
+                continue
+            names[position] = name
+            begin = 2 if content[1:2] < b"\x80" else 3
+            if content.startswith(_VALUE_OF_DOUBLE, begin) and len(content) >= begin + 11 and name != HISTOGRAM:
+                doubles.append(position)
+                begins.append(begin + len(_VALUE_OF_DOUBLE))
+            else:
+                others.append(position)
+        lengths = tuple(len(metrics[position]) for position in doubles)
+        offsets = np.cumsum([0, *lengths[:-1]])[: len(lengths)] + np.array(begins, np.intp)
+        ordered = tuple(names[position] for position in (*doubles, *others))
+        return _Layout(heads, tuple(doubles), lengths, offsets.astype(np.intp), tuple(others), ordered)
 
-    def _value(self, layout: _Layout, number: int, content: bytes, launch: int) -> float:
+    def _value(self, name: str, content: bytes, launch: int) -> float:
         """The number of a metric, NaN where it has none; a text or a histogram is put aside."""
-        name = layout.names[number]
-        at = 2 if content[1:2] < b"\x80" else 3
-        begin = at + len(_VALUE_OF_DOUBLE)
-        if content.startswith(_VALUE_OF_DOUBLE, at) and len(content) >= begin + 8 and name != HISTOGRAM:
-            return float(_DOUBLE(content, begin)[0])
+        known = self._known_numbers.get(content)
+        if known is not None:
+            return known
         metric = Metric.FromString(content)
         if name == HISTOGRAM:
             self._histogram(metric, launch)
         if metric.value.HasField("text"):
             self.texts.setdefault(name, {})[launch] = self._text(metric.value.text)
-        return _number(metric.value)
+        number = _number(metric.value)
+        if name != HISTOGRAM and not math.isnan(number) and len(self._known_numbers) < _NUMBERS_KNOWN:
+            self._known_numbers[content] = number
+        return number
 
     def _histogram(self, metric: Any, launch: int) -> None:
         self.with_histogram.append(launch)
@@ -245,9 +304,7 @@ class Results:
         values: dict[str, FloatArray] = {}
         while self.parts:
             part = self.parts.pop(0)
-            part.flush()
-            launches = np.array(part.launches)
-            matrix = np.concatenate(part.chunks)
+            launches, matrix = np.array(part.launches), part.matrix()
             for number, name in enumerate(part.layout.names):
                 values.setdefault(name, unknown(len(self)))[launches] = matrix[:, number]
         known = {name: column for name, column in values.items() if not np.isnan(column).all()}
@@ -269,9 +326,7 @@ class Results:
         return columns
 
 
-def read_results(
-    stream: BufferedReader, names: AbstractSet[str] | None, at: Any
-) -> tuple[Results, Loss | None, int]:
+def read_results(stream: BufferedReader, names: AbstractSet[str] | None, at: Any) -> tuple[Results, Loss | None, int]:
     """Read a binary report as far as it is whole.
 
     Args:

@@ -1,6 +1,6 @@
-"""The container of a binary report: blocks of length-prefixed messages, walked without keeping them.
+r"""The container of a binary report: blocks of length-prefixed messages, walked without keeping them.
 
-Layout (NVIDIA, Nsight Compute Customization Guide, "Report File Format"): the magic ``NVR\\0``, the size and message
+Layout (NVIDIA, Nsight Compute Customization Guide, "Report File Format"): the magic ``NVR\0``, the size and message
 of the file header, then blocks until the end of the file. A block is the size and message of its header, then as many
 bytes as the header says, in which sources, results and range results follow each other, each as size and message. All
 sizes are little-endian 32-bit numbers. Whatever does not fit this exactly is damage.
@@ -28,7 +28,7 @@ _CHUNK: Final = 1 << 20
 
 
 class DamagedError(Exception):
-    """The container does not fit its own description; the text says where and how."""
+    r"""The container does not fit its own description; the text says where and how."""
 
 
 @dataclass(frozen=True)

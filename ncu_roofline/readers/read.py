@@ -195,9 +195,7 @@ def _what_is_left(launches: int, loss: Loss) -> str:
     if not launches:
         return "No launch before it is whole. Copy the report again, or profile again."
     lost = f" and at least {loss.at_least} are lost" if loss.at_least else ""
-    return (
-        f"{launches} launches before it are whole{lost}. Copy the report again; --partial analyses those that are whole."
-    )
+    return f"{launches} launches before it are whole{lost}. Copy the report again; --partial analyses the whole ones."
 
 
 @contextmanager

@@ -34,8 +34,8 @@ def read_session(path: str) -> Session:
             path, "this is not the session page of a report",
             "Export it with: ncu --import REPORT --page session --csv > session.csv",
         )  # fmt: skip
-    launch = dict(row[:2] for row in tables.get("Launch Attribute", ()))
-    properties = dict(row[:2] for row in tables.get("Session Attribute", ()))
+    launch = {row[0]: row[1] for row in tables.get("Launch Attribute", ())}
+    properties = {row[0]: row[1] for row in tables.get("Session Attribute", ())}
     devices = [row[1:] for row in tables.get("Device Attribute", ()) if row[0] == _DEVICE_NAME]
     return Session(
         command_line=launch.get(_COMMAND_LINE),
