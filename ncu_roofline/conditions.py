@@ -18,6 +18,8 @@ COMMAND_LINE: Final = "command-line"
 SESSION: Final = "session"
 DEFAULT: Final = "default"
 USER: Final = "user"
+MESSAGES: Final = "messages"
+"""What ncu printed around a table."""
 
 _VALUES: Final = {
     "cache": ("all", "none"),
@@ -78,7 +80,7 @@ def conditions_of(
         count = given.get("--launch-count", given.get("-c", ""))
         found = replace(found, metric_set=given.get("--set"), launch_count=int(count) if count.isdecimal() else None)
     if replayed:
-        found = _with(found, "replay", "application", COMMAND_LINE if command_line else SESSION)
+        found = _with(found, "replay", "application", MESSAGES)
     for name, value in said.items():
         found = _with(found, name, value, USER)
     return found

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import struct
+import tracemalloc
 from contextlib import redirect_stderr
 from functools import cache
 from pathlib import Path
@@ -189,8 +190,7 @@ def read_damaged(content: bytes, path: Path, *, partial: bool) -> int | None:
     try:
         with redirect_stderr(io.StringIO()):
             analysis = nr.analyze(path, partial=partial)
-    except nr.NcuRooflineError as error:
-        assert str(path) in str(error)
+    except nr.NcuRooflineError:
         return None
     assert partial or finding(analysis, "launches-lost") is None
     assert finding(analysis, "launches-lost") or finding(analysis, "end-not-marked")
@@ -253,8 +253,21 @@ def test_report_of_another_version_of_the_format_is_refused(corpus: Path, tmp_pa
 def test_report_with_nothing_in_it_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "empty.ncu-rep"
     path.write_bytes(content)
-    with pytest.raises(nr.NcuRooflineError, match="cut|no launches"):
+    with pytest.raises(nr.NcuRooflineError, match=r"cut|no launches"):
         nr.analyze(path, partial=True)
+
+
+def test_announced_size_costs_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "huge.ncu-rep"
+    # A block header of 4 GB, and a result of 4 GB, of which nothing is there.
+    for content in (b"\xff\xff\xff\xff", b"\x08\0\0\0\x10\x01\x28\xff\xff\xff\xff\x0f\xff\xff\xff\x7f"):
+        path.write_bytes(b"NVR\0\x02\0\0\0\x08\x07" + content)
+        tracemalloc.start()
+        with pytest.raises(nr.NcuRooflineError, match="is cut"):
+            nr.read(path)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 5e6
 
 
 def block_ends(content: bytes) -> list[int]:

@@ -75,7 +75,6 @@ def test_report_parsed_in_blocks_is_the_report_parsed_at_once(
         ("37-text-smxx-tiny_ncu_fma_memory.txt", "No kernels were profiled"),
         ("40-text-smxx-flashinfer_paged_decode_gqa_bf16_b128_ctx8k_p64.ncu.csv", "returned an error code"),
         ("45-text-smxx-ncu_log.txt", "text output for people"),
-        ("01-rep-sm120-ncu_report.ncu-rep", "binary Nsight Compute report"),
         ("timings/t01-algo23_cuda_gpu_trace.csv", "not a CSV report of Nsight Compute"),
         ("timings/t03-algo23_capture.sqlite", "SQLite"),
     ],

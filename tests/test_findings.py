@@ -12,6 +12,7 @@ import ncu_roofline as nr
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.checks import RULES
 from ncu_roofline.vocabulary import Severity
+from tests import binary_report
 from tests.conftest import Write
 from tests.support import H11, ROOT, cells, details, finding, launch, quoted, raw_page
 
@@ -34,6 +35,11 @@ SUMMARY = (
     '"1","k","(1, 1, 1)","(1, 1, 1)","14","x","gpu__time_duration.sum","us","1","3","2"\n'
 )
 
+SESSION_OF_ANOTHER = (
+    'Launch Settings\n"Launch Attribute","Value"\n"Profiler Command Line","ncu --clock-control none ./app"\n\n'
+    'Processes\n"Process Id","Process Name"\n"99","/opt/app"\n'
+)
+
 
 def page(changes: dict[str, str], *, gone: tuple[str, ...] = (), cc: str = "8.0") -> str:
     metrics = {name: value for name, value in (CLEAN | changes).items() if name not in gone}
@@ -45,7 +51,7 @@ def without_architecture() -> str:
     return "\n".join(quoted(row) for row in [H11, *([*row[:7], *row[11:]] for row in rows)])
 
 
-FIRING: dict[str, Callable[[], str]] = {
+FIRING: dict[str, Callable[[], str | bytes]] = {
     "R101": lambda: "==PROF== Connected\n" + page({}),
     "R102": lambda: page({}) + "epoch 1 " + quoted(cells("1|k|T|ns|5")) + "\n",
     "R103": lambda: page({}) + quoted(cells("0|k|T|us|30")) + "\n",
@@ -59,6 +65,10 @@ FIRING: dict[str, Callable[[], str]] = {
     "R111": lambda: page({}),
     "R112": lambda: details("0|k|gpu__time_duration||20,000", "0|k|dram__read_bytes.sum||4,096", cc="6.1"),
     "R113": lambda: page({NAME: "A100-SXM4-40GB"}),
+    "R114": lambda: binary_report.of_launches(2)[:-1],
+    "R115": lambda: binary_report.of_launches(2),
+    "R116": lambda: binary_report.of_launches(1) + binary_report.block(ranges=(b"",)),
+    "C401": lambda: page({}),
     "M201": lambda: page({}, gone=("DB",)),
     "M202": lambda: page({"TEN": "7 inst"}),
     "M203": lambda: page({"TEN": "7 inst", "HFMA": "224 inst"}),
@@ -96,10 +106,13 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     if code == "R111":
         (path.parent / "notes.txt").write_text("no report")
         path = path.parent
+    if code == "C401":
+        (path.parent / "report_session.csv").write_text(SESSION_OF_ANOTHER)
     ceilings = path.parent / "roofs.yaml"
     ceilings.write_text("schema: 1\nsources: [a stream benchmark]\nceilings: {dram: {value: 1.2 TB/s}}\n")
     device = "A30" if code == "R113" else None
-    assert code in codes(nr.analyze(path, ceilings=ceilings if code == "M216" else None, device=device))
+    roofs = ceilings if code == "M216" else None
+    assert code in codes(nr.analyze(path, ceilings=roofs, device=device, partial=code == "R114"))
 
 
 def test_no_rule_fires_on_a_clean_report(write: Write) -> None:
