@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.arrays import FloatArray, first_known, ratio, unknown
+from ncu_roofline.vocabulary import OPCODE
 
 CodeArray = npt.NDArray[np.int8]
 
@@ -135,6 +136,8 @@ def spellings(counter: str) -> tuple[str, ...]:
 
 def metrics_of(counter: str) -> frozenset[str]:
     """Every metric name that may be read for a base counter, the cycles and clock of its unit included."""
+    if counter.startswith(OPCODE):
+        return frozenset({counter})
     names = {spelling + rollup for spelling in spellings(counter) for rollup in ROLLUPS}
     unit = unit_of(counter)
     for domain in (unit, *_CLOCK_DOMAINS.get(unit, ())):

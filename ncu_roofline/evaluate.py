@@ -27,7 +27,7 @@ from ncu_roofline.counters import (
     total,
 )
 from ncu_roofline.maps import Alternative, MetricMap, Part
-from ncu_roofline.vocabulary import Extent, TensorState, is_tensor
+from ncu_roofline.vocabulary import OPCODE, Extent, TensorState, is_tensor
 
 CodeArray = npt.NDArray[np.int16]
 NO_RECIPE = -1
@@ -98,7 +98,7 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         if (amount := _amount(view, path.alternatives, f"{metric_map.id}:{name}")) is not None
     }
     if "fp16" in work:
-        work["fp16"] = _bound_phantom_fp16(work, _fma_only(view, metric_map))
+        work["fp16"] = _bound_phantom_fp16(work, _fma_only(view, metric_map) & ~_half_seen(view, metric_map))
     traffic: dict[str, dict[str, Amount]] = {}
     for name, tier in metric_map.tiers.items():
         measures = {
@@ -129,7 +129,7 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         },
         tensor_state=state,
         tensor_range=_tensor_range(view, metric_map),
-        tensor_missing=(state == TensorState.ACTIVE) & ~_tensor_work_seen(work, metric_map, launches),
+        tensor_missing=_tensor_missing(view, metric_map, work, state),
     )
 
 
@@ -348,9 +348,10 @@ def _tensor_state(view: CounterView, metric_map: MetricMap) -> npt.NDArray[np.in
     known = metric_map.tensor_activity
     size = len(view.time)
     state = np.full(size, TensorState.NOT_MEASURED, np.int8)
+    listed = _listed(view, metric_map, "tensor")
     measures = [activity(view, counter) for counter in known.active]
     if not measures:
-        return state
+        return np.where(np.isnan(listed), state, np.where(listed > 0, TensorState.ACTIVE, TensorState.IDLE))
     active = np.fmax.reduce(measures)
     state[active == 0] = TensorState.IDLE
     state[active > 0] = TensorState.ACTIVE
@@ -362,7 +363,37 @@ def _tensor_state(view: CounterView, metric_map: MetricMap) -> npt.NDArray[np.in
         at_most = first_known([counted, total(view, fma).value if fma else unknown(size)])[0]
         state[(active > 0) & ~(instructions > at_most)] = TensorState.AMBIGUOUS
     state[(active > 0) & (instructions == counted)] = TensorState.IDLE
+    # The histogram names the instructions, so that constant loads are told apart.
+    state[listed > 0] = TensorState.ACTIVE
+    state[listed == 0] = TensorState.IDLE
     return state
+
+
+def _listed(view: CounterView, metric_map: MetricMap, kind: str) -> FloatArray:
+    """Executed warp instructions of a kind of opcodes; NaN where there is no histogram."""
+    return sum_known([unknown(len(view.time)), *(view.get(name) for name in metric_map.opcodes.get(kind, ()))])
+
+
+def _half_seen(view: CounterView, metric_map: MetricMap) -> BoolArray:
+    """Where the histogram lists half-precision work other than constant loads."""
+    loads = np.nan_to_num(_listed(view, metric_map, "constant_loads"))
+    return np.asarray(_listed(view, metric_map, "half") - loads > 0)
+
+
+def _tensor_missing(
+    view: CounterView, metric_map: MetricMap, work: Mapping[str, Amount], state: npt.NDArray[np.int8]
+) -> BoolArray:
+    """Where tensor work is known not to be counted, or the histogram lists tensor instructions of unknown shape."""
+    weighed = [unknown(len(view.time))]
+    by_opcode = np.zeros(len(view.time), np.bool_)
+    for name, path in metric_map.paths.items():
+        for place, alternative in enumerate(path.alternatives):
+            if is_tensor(name) and alternative.counters()[0].startswith(OPCODE):
+                weighed += [view.get(counter) for counter in alternative.counters()]
+                by_opcode |= work[name].collected & (work[name].choice == place) if name in work else False
+    unknown_shapes = _listed(view, metric_map, "tensor") - np.nan_to_num(sum_known(weighed)) > 0
+    not_seen = (state == TensorState.ACTIVE) & ~_tensor_work_seen(work, metric_map, len(view.time))
+    return np.asarray(not_seen | (by_opcode & unknown_shapes))
 
 
 def _tensor_range(view: CounterView, metric_map: MetricMap) -> tuple[FloatArray, FloatArray]:

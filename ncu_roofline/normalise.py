@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -18,9 +18,11 @@ import polars as pl
 
 from ncu_roofline.arrays import Columns, FloatArray
 from ncu_roofline.errors import InputError, UnitError, UsageError
+from ncu_roofline.histogram import describe, opcode_counters, read_histograms
 from ncu_roofline.labels import Labels, Target
-from ncu_roofline.readers import RawReport
+from ncu_roofline.readers import HISTOGRAM, RawReport
 from ncu_roofline.units import BYTE, COUNT, RATIO, TIME, find_unit
+from ncu_roofline.vocabulary import OPCODE
 
 LOCALES: Final = ("auto", "c", "european")
 """Number formats: ``c`` groups with commas and has a decimal point, ``european`` the other way round."""
@@ -96,6 +98,8 @@ class Counters:
     """Whether any unit was printed; without one, numbers are taken as base units."""
     stored: Mapping[str, FloatArray] | None = None
     """The values of a binary report as stored; its cells are made when somebody asks."""
+    opcodes: Mapping[str, FloatArray] = field(default_factory=dict)
+    """The opcode histograms: executed warp instructions by opcode, NaN where there is no histogram."""
 
     def __len__(self) -> int:
         return len(self.launches["line"])
@@ -111,7 +115,22 @@ class Counters:
                 for kind in wanted.iter_rows(named=True)
             ]  # fmt: skip
             mine = pl.concat([mine, *found]).filter(pl.col("value").is_not_nan())
-        return described(mine, self.kinds).filter(pl.col("metric").is_in(list(metrics)))
+        printed = described(mine, self.kinds).filter(pl.col("metric").is_in(list(metrics)))
+        opcodes = [self._opcode_cell(launch, name) for name in metrics if name.startswith(OPCODE)]
+        return pl.concat([printed, *(cell for cell in opcodes if cell is not None)], how="diagonal")
+
+    def _opcode_cell(self, launch: int, counter: str) -> pl.DataFrame | None:
+        """The entries of a launch's histogram behind a counter, as a cell."""
+        column = self.values.get(counter)
+        if column is None or np.isnan(column[launch]):
+            return None
+        return pl.DataFrame(
+            {
+                "line": [int(self.launches["line"][launch])], "section": [""], "printed": [HISTOGRAM],
+                "text": [describe(self.opcodes, counter, launch)], "unit": ["inst"], "metric": [counter],
+                "value": [float(column[launch])], "has": [COUNT], "rounding": [0.0], "divide": [1],
+            }
+        )  # fmt: skip
 
 
 def stored_cells(kind: int, column: FloatArray, launches: npt.NDArray[np.intp]) -> pl.DataFrame:
@@ -167,10 +186,13 @@ def normalise(
         cells, conflicts = _deduplicate(cells)
         values = _columns(cells, "value", kinds, len(report))
     missing = described(missing, kinds).select("launch", "metric")
+    opcodes = read_histograms(report.cells, len(report), _SEPARATORS[chosen][0])
+    counted = opcode_counters(opcodes, used)
+    exact = np.zeros(len(report))
     return Counters(
         launches=report.launches,
-        values=values,
-        rounding=_columns(cells, "rounding", kinds, len(report)),
+        values=values | counted,
+        rounding=_columns(cells, "rounding", kinds, len(report)) | dict.fromkeys(counted, exact),
         texts={
             str(metric): _texts(part, len(report))
             for (metric,), part in named.partition_by("metric", as_dict=True).items()
@@ -183,6 +205,7 @@ def normalise(
         negative=described(negative, kinds),
         locale=chosen,
         has_units=bool((kinds["unit"] != "").any()) or DURATION not in kinds["printed"],
+        opcodes=opcodes,
     )
 
 

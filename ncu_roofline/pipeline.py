@@ -32,6 +32,7 @@ from ncu_roofline.measured import MeasuredCeilings, load_measured
 from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
 from ncu_roofline.readers import (
+    HISTOGRAM,
     REPLAY,
     Progress,
     RawReport,
@@ -108,7 +109,7 @@ def analyze(
         library = library.with_map(map if isinstance(map, MetricMap) else load_map(Path(map)))
     labels = load_labels()
     used, texts = _used_metrics(library)
-    names = labels.printed_names(used | texts)
+    names = labels.printed_names(used | texts) | {HISTOGRAM}
     reports: list[RawReport] = []
     passed_over: list[InputError] = []
     for given in inputs:

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from ncu_roofline.arrays import FloatArray
+from ncu_roofline.histogram import opcode_counters
 from ncu_roofline.labels import Labels
 from ncu_roofline.normalise import CELLS, DURATION, KINDS, Counters, described, find_target, stored_cells
 from ncu_roofline.readers import RawReport, Stored
@@ -50,6 +51,7 @@ def from_stored(
         # A metric under its own name comes before the same one derived from another.
         if kind["metric"] not in values or kind["printed"] == kind["metric"]:
             values[kind["metric"]] = known * kind["times"] / (kind["per"] * kind["divide"])
+    values |= opcode_counters(stored.opcodes, used)
     exact = np.zeros(len(report))
     none = pl.DataFrame(schema=CELLS)
     return Counters(
@@ -66,6 +68,7 @@ def from_stored(
         locale="c",
         has_units=True,
         stored=stored.values,
+        opcodes=stored.opcodes,
     )
 
 

@@ -48,6 +48,9 @@ CORE_TIERS: Final = ("dram", "l2", "l1")
 
 _COMPUTE_CAPABILITY: Final = re.compile(r"[0-9]+\.[0-9]+")
 
+OPCODE: Final = "opcode:"
+"""How the name of a counter begins that is an opcode of the histogram."""
+
 DEFAULT_DOMAIN: Final = "<default domain>"
 """NVTX domain of ranges that an application pushes without naming one."""
 

@@ -11,6 +11,8 @@ import pandas as pd
 
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.checks import Finding
+from ncu_roofline.maps import MetricMap
+from ncu_roofline.vocabulary import OPCODE
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("NCU_ROOFLINE_CORPUS", ROOT.parent / "shared" / "corpus"))
@@ -106,6 +108,11 @@ def raw_page(metrics: Mapping[str, tuple[str, list[str]]], *, kernels: list[str]
         row = cells(f"{number}|{kernel}|x||", cc=cc)[:11]
         lines.append(quoted([*row, *(values[number] for _, values in metrics.values())]))
     return "\n".join(lines) + "\n"
+
+
+def counters_of(metric_map: MetricMap) -> frozenset[str]:
+    """Base counters of a map; opcodes are instances of one metric and none themselves."""
+    return frozenset(name for name in metric_map.base_counters() if not name.startswith(OPCODE))
 
 
 def row_of(analysis: Analysis, position: int = 0) -> pd.Series[Any]:

@@ -11,7 +11,7 @@ from ncu_roofline.data_files import metric_map_directory
 from ncu_roofline.maps import MetricMap, load_library
 from ncu_roofline.maps.document import read_document
 from tests.host_library import WHEELS, HostLibraryMissingError, UnknownChipError, known_chips, metric_names
-from tests.support import FACTS
+from tests.support import FACTS, counters_of
 
 CHIPS = {
     "7.0": "GV100",
@@ -69,7 +69,7 @@ def host_library() -> None:
 
 def listed_names(metric_map: MetricMap) -> set[str]:
     """Counters of a map that a metric list has to have: not those of old reports, not those of section files."""
-    names = metric_map.base_counters() - set(metric_map.only_seen_in)
+    names = counters_of(metric_map) - set(metric_map.only_seen_in)
     return {name for name in names if not name.startswith("derived__")}
 
 

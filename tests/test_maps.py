@@ -16,7 +16,7 @@ from ncu_roofline.maps.document import read_document
 from ncu_roofline.maps.dump import to_yaml
 from ncu_roofline.vocabulary import FLOP_PATHS, PATHS
 from tests.conftest import Write
-from tests.support import FACTS, ROOT, details, finding, launch, row_of
+from tests.support import FACTS, ROOT, counters_of, details, finding, launch, row_of
 
 CHIPS = {
     "sm_70": "GV100",
@@ -85,7 +85,7 @@ def test_every_packaged_file_is_read_without_a_problem(name: str) -> None:
 @pytest.mark.parametrize(("map_id", "chip"), CHIPS.items())
 def test_every_counter_of_a_map_exists_on_its_chip(map_id: str, chip: str) -> None:
     metric_map, known = load_library().maps[map_id], chip_metrics(chip)
-    assert metric_map.base_counters() - known - set(metric_map.only_seen_in) == set()
+    assert counters_of(metric_map) - known - set(metric_map.only_seen_in) == set()
 
 
 @pytest.mark.parametrize(("map_id", "chip"), CHIPS.items())
@@ -99,7 +99,7 @@ def test_every_counter_of_the_base_map_exists_on_some_chip() -> None:
     for chip in ("GV100", "TU102", "GA100", "GA102", "AD102", "GH100", "GB100", "GB202"):
         known |= chip_metrics(chip)
     base = load_library().maps["base"]
-    assert base.base_counters() - known - set(base.only_seen_in) == set()
+    assert counters_of(base) - known - set(base.only_seen_in) == set()
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def explain(analysis: Analysis, launch: int, quantity: str | None) -> Explanatio
         form=item.form,
         map=found.metric_map.id,
         map_sha256={file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files},
-        launch={name: found.row[name] for name in identity},
+        launch={name: found.row[name] for name in identity} | {"line": found.row["line"] or None},
         subjects=subjects,
         findings=tuple(finding for finding in analysis.finding_list if launch in finding.launches),
     )
@@ -301,7 +301,7 @@ def _cells(found: Launch, metrics: Iterable[str]) -> tuple[Cell, ...]:
             printed_name=row["printed"],
             text=row["text"],
             unit=row["unit"],
-            line=row["line"],
+            line=row["line"] or None,
             value=row["value"],
             base_unit=row["has"],
             rounding=row["rounding"],

@@ -42,6 +42,8 @@ class Step:
 class Cell:
     """One printed value of the report and what it is in base units (``rounding``: half the printed step).
 
+    A binary report has no lines and no text; then ``text`` has all digits of the stored number.
+
     Derived values of charts are printed as a multiple of the counter; ``divided_by`` takes that back.
     """
 
@@ -50,7 +52,7 @@ class Cell:
     printed_name: str
     text: str
     unit: str
-    line: int
+    line: int | None
     value: float
     base_unit: str
     rounding: float

@@ -17,13 +17,14 @@ from ncu_roofline.vocabulary import PATHS, TIERS, is_compute_capability
 
 _KEYS = {
     "schema", "id", "title", "compute_capabilities", "extends", "time", "cycles", "clocks", "utilization",
-    "attributes", "tensor_activity", "paths", "tiers", "unmeasured", "absent", "only_seen_in", "sources",
+    "attributes", "tensor_activity", "opcodes", "paths", "tiers", "unmeasured", "absent", "only_seen_in", "sources",
 }  # fmt: skip
 _ATTRIBUTES = {
     "name", "memory_clock", "memory_bus_width", "sm_count", "sm_clock", "device_index", "cc_major", "cc_minor",
 }  # fmt: skip
 _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
-_COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+")
+_COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+|opcode:[A-Z][A-Z0-9_.]*[A-Z0-9]")
+_OPCODES = {"tensor", "half", "constant_loads"}
 OWN_PEAK = "own"
 """Written for the peak of a part with one counter: that counter and its weight."""
 _MEASURE = re.compile(r"[a-z][a-z0-9_]*")
@@ -45,6 +46,7 @@ class Document:
     utilization: tuple[str, ...] = ()
     attributes: Mapping[str, str] = field(default_factory=dict)
     tensor_activity: TensorActivity | None = None
+    opcodes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paths: Mapping[str, PathMap | None] = field(default_factory=dict)
     tiers: Mapping[str, tuple[Measure, ...] | None] = field(default_factory=dict)
     unmeasured: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -82,6 +84,9 @@ def read_document(path: Path) -> Document:
     document.utilization = _counters(file, "$.utilization", top.get("utilization", []))
     document.attributes = _attributes(file, top.get("attributes", {}))
     document.tensor_activity = _tensor_activity(file, top.get("tensor_activity"))
+    opcodes = file.mapping("$.opcodes", top.get("opcodes", {}))
+    file.only("$.opcodes", opcodes, _OPCODES)
+    document.opcodes = {kind: _counters(file, f"$.opcodes.{kind}", names) for kind, names in opcodes.items()}
     document.unmeasured = _unmeasured(file, top.get("unmeasured", {}))
     document.absent = _counters(file, "$.absent", top.get("absent", []))
     document.only_seen_in = {

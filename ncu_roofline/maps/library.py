@@ -166,6 +166,7 @@ def _merged(
         utilization=tuple(name for name in own.utilization or parent.utilization if name not in absent),
         attributes=dict(parent.attributes) | dict(own.attributes),
         tensor_activity=document.tensor_activity or parent.tensor_activity,
+        opcodes=dict(parent.opcodes) | dict(own.opcodes),
         paths=_drop_absent_paths(paths, absent),
         tiers=_drop_absent_measures(tiers, absent),
         unmeasured=document.unmeasured or parent.unmeasured,
@@ -188,6 +189,7 @@ def _own(document: Document) -> MetricMap:
         utilization=document.utilization,
         attributes=document.attributes,
         tensor_activity=document.tensor_activity or _NO_ACTIVITY,
+        opcodes=document.opcodes,
         paths=_drop_absent_paths(
             {name: path for name, path in document.paths.items() if path is not None}, frozenset(document.absent)
         ),

@@ -101,6 +101,9 @@ class MetricMap:
     """What of the device is of use -> metric: name, memory_clock, memory_bus_width, sm_count, sm_clock,
     device_index, cc_major, cc_minor."""
     tensor_activity: TensorActivity
+    opcodes: Mapping[str, tuple[str, ...]]
+    """Opcodes of a histogram by what they tell: ``tensor`` work, ``half``-precision work on two values, and
+    ``constant_loads``, which look like the latter."""
     paths: Mapping[str, PathMap]
     tiers: Mapping[str, TierMap]
     unmeasured: Mapping[str, Mapping[str, str]]
@@ -124,6 +127,7 @@ class MetricMap:
         names = {*self.cycles, *self.clocks.values(), *self.utilization, *self.tensor_activity.active}
         if self.tensor_activity.constant_loads:
             names.add(self.tensor_activity.constant_loads)
+        names.update(*self.opcodes.values())
         for tier in self.tiers.values():
             names.update(*(measure.misses for measure in tier.measures))
         for alternative in self.alternatives():

@@ -16,7 +16,7 @@ import polars as pl
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.vocabulary import TensorState
 
-_INTEGERS: Final = ("launch", "input", "invocations", "device_ordinal", "line")
+_INTEGERS: Final = ("launch", "input", "invocations", "device_ordinal")
 _FIRST: Final = (
     "launch", "input", "ncu_id", "process", "kernel", "grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z",
     "stream", "context", "nvtx", "device", "device_ordinal", "cc", "map", "invocations", "time", "time_source",
@@ -59,6 +59,9 @@ def launch_frame(analysis: Analysis) -> pl.DataFrame:
 
 
 def _series(name: str, values: npt.NDArray[Any]) -> pl.Series:
+    if name == "line":
+        # A binary report has no lines.
+        return pl.Series(values, dtype=pl.Int64).replace(0, None)
     if name in _INTEGERS:
         return pl.Series([None if value is None else int(value) for value in values], dtype=pl.Int64)
     if values.dtype == object:

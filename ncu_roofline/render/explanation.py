@@ -40,7 +40,8 @@ def to_text(explanation: Explanation) -> str:
 def _lines(explanation: Explanation) -> Iterator[str]:
     launch = explanation.launch
     grid, block = shape(launch["grid"]), shape(launch["block"])
-    yield f"launch {launch['launch']} of {explanation.path}, line {launch['line']}"
+    line = f", line {launch['line']}" if launch["line"] is not None else ""
+    yield f"launch {launch['launch']} of {explanation.path}{line}"
     yield f"  {' '.join(str(launch['kernel'] or 'kernel not named').split())}"
     yield f"  grid {grid}, block {block}, {launch['device'] or 'device not stated'}, CC {launch['cc'] or 'not stated'}"
     if launch["invocations"] != 1:
@@ -105,4 +106,4 @@ def _cell(cell: Cell) -> tuple[str, ...]:
     label = "" if cell.printed_name == cell.metric else f"({cell.section}: {cell.printed_name})"
     printed = f'"{cell.text}" {cell.unit}'.strip() + (f" / {cell.divided_by}" if cell.divided_by != 1 else "")
     value = f"{cell.value:.15g}" + (f" ± {cell.rounding:.2g}" if cell.rounding else " exactly")
-    return (f"line {cell.line}", cell.metric, printed, value, label)
+    return ("stored" if cell.line is None else f"line {cell.line}", cell.metric, printed, value, label)
