@@ -53,8 +53,8 @@ def tensor_not_counted(view: View) -> Iterator[Evidence]:
 
     The scalar FLOP counters see nothing of tensor work, so the FLOP of the launch, its intensity and its
     bound are lower bounds, and what binds it cannot be said. Collect ``sm__ops_path_tensor_*``; a number of
-    instructions times a constant is not a substitute, since the work of an instruction depends on its shape. On 7.0, 7.2
-    and 7.5 the opcode histogram (``sass__inst_executed_per_opcode_with_modifier_all``, in binary reports and with
+    instructions times a constant is not a substitute, since the work of an instruction depends on its shape. On 7.0,
+    7.2 and 7.5 the opcode histogram (``sass__inst_executed_per_opcode_with_modifier_all``, in binary reports and with
     ``--print-metric-instances details``) counts as well, as long as it lists no shape that the map does not know.
     """
     hit = view.flags("tensor_missing")
