@@ -377,6 +377,7 @@ def _facts(
                 locale=counter.locale,
                 has_units=counter.has_units,
                 is_binary=report.stored is not None,
+                merges_launches=any(text is not None for text in report.launches["invocations"]),
                 loss=report.loss,
                 range_results=report.range_results,
                 launch_count=conditions.launch_count,

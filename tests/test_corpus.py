@@ -69,12 +69,10 @@ def test_report_parsed_in_blocks_is_the_report_parsed_at_once(
     ("name", "message"),
     [
         ("11-other-smxx-algo23_session.csv", "session page"),
-        ("15-text-sm89-ncu_report.txt", "text output for people"),
         ("16-text-smxx-profile.csv", "ERR_NVGPUCTRPERM"),
         ("26-other-smxx-matmul_triton_configH.ncu-rep", "Git LFS pointer"),
         ("37-text-smxx-tiny_ncu_fma_memory.txt", "No kernels were profiled"),
         ("40-text-smxx-flashinfer_paged_decode_gqa_bf16_b128_ctx8k_p64.ncu.csv", "returned an error code"),
-        ("45-text-smxx-ncu_log.txt", "text output for people"),
         ("timings/t01-algo23_cuda_gpu_trace.csv", "not a CSV report of Nsight Compute"),
         ("timings/t03-algo23_capture.sqlite", "SQLite"),
     ],

@@ -68,6 +68,7 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "R114": lambda: binary_report.of_launches(2)[:-1],
     "R115": lambda: binary_report.of_launches(2),
     "R116": lambda: binary_report.of_launches(1) + binary_report.block(ranges=(b"",)),
+    "R117": lambda: '==PROF== Profiling "a" - 0: 100% - 1 pass\n==PROF== Profiling "b" - 1: 100%\n' + page({}),
     "C401": lambda: page({}),
     "M201": lambda: page({}, gone=("DB",)),
     "M202": lambda: page({"TEN": "7 inst"}),

@@ -448,5 +448,5 @@ def test_raw_page_without_a_choice_of_metrics_has_a_cell_per_metric_and_launch(w
 
 def test_text_for_people_with_many_metric_names_is_refused(write: Write) -> None:
     text = "  Section: x\n" + "    Metric Name   Metric Unit  Metric Value\n    Duration  us  1.00\n" * 20_000
-    with pytest.raises(nr.NcuRooflineError, match="text output for people"):
+    with pytest.raises(nr.NcuRooflineError, match="piece of ncu's text output"):
         read_report(write(text))

@@ -196,6 +196,22 @@ def end_not_marked(view: View) -> Iterator[Evidence]:
             )
 
 
+def launches_missing(view: View) -> Iterator[Evidence]:
+    """An input has fewer launches than ncu said it profiled.
+
+    ncu prints a line for each launch that it profiles. Where more of them stand around a table than it has launches,
+    the table was cut, filtered afterwards, or a launch failed.
+    """
+    for facts in view.inputs:
+        profiled = facts.skipped.profiled
+        if profiled > facts.launches and not facts.merges_launches:
+            yield Evidence(
+                _no_launch(view),
+                f"{facts.path}: ncu profiled {_times(profiled, 'launch', 'launches')}, the input has {facts.launches}.",
+                "Look for errors of ncu in it, or export the report again.",
+            )
+
+
 def range_results(view: View) -> Iterator[Evidence]:
     """A binary report has results over ranges of launches, which are not read.
 

@@ -34,6 +34,8 @@ class InputFacts:
     locale: str
     has_units: bool
     is_binary: bool = False
+    merges_launches: bool = False
+    """Whether an entry stands for several launches."""
     loss: Loss | None = None
     range_results: int = 0
     launch_count: int | None = None

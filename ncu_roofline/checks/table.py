@@ -28,6 +28,7 @@ RULES: Final = (
     Rule("R114", "launches-lost", Severity.WARNING, (), reading.launches_lost),
     Rule("R115", "end-not-marked", Severity.NOTE, (), reading.end_not_marked),
     Rule("R116", "range-results", Severity.WARNING, (), reading.range_results),
+    Rule("R117", "launches-missing", Severity.WARNING, (), reading.launches_missing),
     Rule("C401", "session-of-another-report", Severity.WARNING, (), reading.session_of_another_report),
     Rule("M201", "counter-not-collected", Severity.NOTE, (), mapping.counter_not_collected),
     Rule("M202", "tensor-not-counted", Severity.WARNING, (), mapping.tensor_not_counted),

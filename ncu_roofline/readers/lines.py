@@ -33,6 +33,7 @@ _FIRST_BLOCK_BYTES: Final = 256 << 10
 REPLAY: Final = "==PROF== Creating report from application replay"
 """How ncu says that time and counters come from different runs of the application."""
 
+_PROFILING: Final = b'==PROF== Profiling "'
 _MESSAGES: Final = (b"==ERROR==", b"==WARNING==", REPLAY.encode())
 SCAN_BYTES: Final = 1 << 20
 _LINES_KEPT: Final = 20
@@ -116,11 +117,14 @@ class LineLog:
     counts: dict[str, int] = field(default_factory=dict)
     lines: dict[str, list[int]] = field(default_factory=dict)
     messages: list[tuple[int, str]] = field(default_factory=list)
+    profiled: int = 0
 
     def skip(self, kind: str, content: bytes, line: int) -> None:
         """Count a line that is not part of a table, unless it is blank; keep what ncu says in it."""
         if content.strip():
             self.add(kind, line)
+            # Application replay says so once for every pass.
+            self.profiled += content.startswith(_PROFILING) and b"pplication replay" not in content
             if content.startswith(_MESSAGES) and len(self.messages) < _LINES_KEPT:
                 self.messages.append((line, content.decode("utf-8", "replace").strip()))
 
@@ -139,7 +143,7 @@ class LineLog:
     def result(self) -> SkippedLines:
         """The log as a frozen value."""
         lines = {kind: tuple(lines) for kind, lines in self.lines.items()}
-        return SkippedLines(dict(self.counts), lines, tuple(self.messages))
+        return SkippedLines(dict(self.counts), lines, tuple(self.messages), self.profiled)
 
 
 @dataclass

@@ -54,6 +54,8 @@ class SkippedLines:
     lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     messages: tuple[tuple[int, str], ...] = ()
     """Errors, warnings and the replay mode among them, as ncu wrote them, with their lines."""
+    profiled: int = 0
+    """How many launches ncu says among them that it profiled."""
 
     @property
     def total(self) -> int:

@@ -63,8 +63,8 @@ def explain_no_table(path: str, text: bytes) -> InputError:
     if b"Section:" in text or (_RULER.search(text) and _TABLE_ROW.search(text)):
         return InputError(
             path,
-            "this is ncu's text output for people, not CSV",
-            "Run ncu again with `--csv`, or convert the report: ncu --import REPORT --csv --page raw",
+            "this is a piece of ncu's text output without the line that names the launch",
+            "Give the whole output of ncu, or a report: ncu --import REPORT --csv --page raw",
         )
     messages = errors or warnings
     if messages:

@@ -11,6 +11,7 @@ from ncu_roofline.errors import InputError
 from ncu_roofline.readers import details, raw, summary
 from ncu_roofline.readers.launches import Launches, identity_columns
 from ncu_roofline.readers.lines import Header, LineLog, Text, find_header, is_record, line_at
+from ncu_roofline.readers.log import is_log, read_log
 from ncu_roofline.readers.report import CELL_SCHEMA, Progress, RawReport
 from ncu_roofline.readers.rows import IDS, Table, rows_of_blocks, rows_of_input
 from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
@@ -22,6 +23,8 @@ def read_tables(
     path: str, text: Text, names: AbstractSet[str] | None, digest: Callable[[], str], progress: Progress | None = None
 ) -> RawReport:
     """Read every table of a text; all tables of one input have to be of one form.
+
+    A text without such tables that has launches as ncu prints them for people is read as that.
 
     Args:
         path: how the input is called in messages.
@@ -42,6 +45,8 @@ def read_tables(
     log = LineLog()
     header = find_header(text, 0, 1, log)
     if header is None:
+        if is_log(text):
+            return read_log(path, text, names, digest)
         raise explain_no_table(path, text[:_MESSAGES_BYTES])
     launches = Launches(wide=_form(path, header) == raw.FORM)
     cells: list[pl.DataFrame] = []
