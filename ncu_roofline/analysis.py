@@ -11,7 +11,7 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray, Columns, ratio
 from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
-from ncu_roofline.grouping import group_launches, group_ranges
+from ncu_roofline.grouping import group_launches, group_over_ranks, group_ranges
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.measured import MeasuredCeilings
 from ncu_roofline.normalise import Counters
@@ -58,6 +58,8 @@ class Analysis:
     maps: Mapping[str, MetricMap]
     counters: tuple[Counters, ...]
     measured: MeasuredCeilings | None = None
+    aggregate: bool = False
+    """Whether the inputs are ranks, whose launches of one kernel and shape are taken together."""
 
     def __len__(self) -> int:
         return len(self.columns["launch"])
@@ -167,6 +169,8 @@ class Analysis:
 
     def groups(self, *, per_launch: bool = False) -> Columns:
         """Launches of one input, device, kernel, grid and block taken together (see ``grouping``)."""
+        if self.aggregate and not per_launch:
+            return group_over_ranks(self.columns)
         return group_launches(self.columns, per_launch=per_launch)
 
     def ranges(self) -> Columns:

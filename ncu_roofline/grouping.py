@@ -15,6 +15,7 @@ from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, not
 from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent
 
 GROUP_KEY: Final = ("input", "device_ordinal", "cc", "kernel", "grid", "block")
+RANK_KEY: Final = ("device", "cc", "kernel", "grid", "block")
 DEVICE_KEY: Final = ("input", "device_ordinal")
 
 Codes = npt.NDArray[np.intp]
@@ -24,6 +25,34 @@ def device_time(columns: Columns) -> FloatArray:
     """Time of all launches on the device of each launch, in seconds; not known where none has a time."""
     codes, size = _codes(columns, DEVICE_KEY)
     return _sum(columns["time"], codes, size)[codes]
+
+
+def group_over_ranks(columns: Columns) -> Columns:
+    """Groups of one device name, CC, kernel, grid and block over all ranks (inputs and devices), longest first.
+
+    Columns: those of ``group_launches``, with times, work and bytes of all ranks, so that rates are those of a device
+    and shares those of the time of all; and ``ranks``, how many have such launches, ``rank.fastest`` and
+    ``rank.slowest`` as (input, device ordinal) with ``rank.fastest.time`` and ``rank.slowest.time``, the sum of their
+    launches.
+    """
+    everything = np.full(len(columns["launch"]), np.nansum(columns["time"]) or np.nan)
+    result = _groups(columns | {"device_time": everything}, RANK_KEY)
+    return _longest_first(result | _ranks(columns))
+
+
+def _ranks(columns: Columns) -> Columns:
+    """How many ranks have launches of each group, and the fastest and slowest of them."""
+    codes, size = _codes(columns, RANK_KEY)
+    parts, count = _codes(columns, (*RANK_KEY, *DEVICE_KEY))
+    _, first = np.unique(parts, return_index=True)
+    group, time = codes[first], _sum(columns["time"], parts, count)
+    names = objects(zip(*(columns[name][first].tolist() for name in DEVICE_KEY), strict=True))
+    order = np.lexsort((np.nan_to_num(time, nan=-np.inf), group))
+    begins = np.searchsorted(group[order], np.arange(size + 1))
+    result: Columns = {"ranks": np.diff(begins)}
+    for name, at in (("fastest", order[begins[:-1]]), ("slowest", order[begins[1:] - 1])):
+        result |= {f"rank.{name}": names[at], f"rank.{name}.time": time[at]}
+    return result
 
 
 def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
@@ -37,8 +66,12 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     to its ceiling; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``; ``utilization.<name>.low`` and
     ``.high``.
     """
-    codes, size = _codes(columns, ("launch",) if per_launch else GROUP_KEY)
-    result, order, begins = _together(columns, GROUP_KEY, codes, size)
+    return _longest_first(_groups(columns, GROUP_KEY, per_launch=per_launch))
+
+
+def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -> Columns:
+    codes, size = _codes(columns, ("launch",) if per_launch else key)
+    result, order, begins = _together(columns, key, codes, size)
     result["invocations"] = np.bincount(codes, columns["invocations"], minlength=size).astype(np.int64)
     result |= _leading_path(columns, codes, size)
     for tier in TIERS:
@@ -49,7 +82,7 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     for name in [column for column in columns if column.startswith("utilization.")]:
         result[f"{name}.low"] = np.fmin.reduceat(columns[name][order], begins)
         result[f"{name}.high"] = np.fmax.reduceat(columns[name][order], begins)
-    return _longest_first(result)
+    return result
 
 
 def group_ranges(columns: Columns) -> Columns:

@@ -100,12 +100,19 @@ class Counters:
     """The values of a binary report as stored; its cells are made when somebody asks."""
     opcodes: Mapping[str, FloatArray] = field(default_factory=dict)
     """The opcode histograms: executed warp instructions by opcode, NaN where there is no histogram."""
+    captures: tuple[Counters, ...] = ()
+    """Those of which this was put together, each value being that of the first which has it."""
 
     def __len__(self) -> int:
         return len(self.launches["line"])
 
     def printed(self, launch: int, metrics: Collection[str]) -> pl.DataFrame:
-        """The cells behind some metrics of a launch, with what was printed and what it stands for."""
+        """The cells behind some metrics of a launch, with what was printed and what it stands for.
+
+        ``capture`` is the number of the capture that a cell is from.
+        """
+        if self.captures:
+            return self._of_captures(launch, metrics)
         mine = self.cells.filter(pl.col("launch") == launch)
         if self.stored is not None:
             wanted = self.kinds.filter(pl.col("metric").is_in(list(metrics)))
@@ -117,7 +124,17 @@ class Counters:
             mine = pl.concat([mine, *found]).filter(pl.col("value").is_not_nan())
         printed = described(mine, self.kinds).filter(pl.col("metric").is_in(list(metrics)))
         opcodes = [self._opcode_cell(launch, name) for name in metrics if name.startswith(OPCODE)]
-        return pl.concat([printed, *(cell for cell in opcodes if cell is not None)], how="diagonal")
+        both = pl.concat([printed, *(cell for cell in opcodes if cell is not None)], how="diagonal")
+        return both.with_columns(pl.lit(0).alias("capture"))
+
+    def _of_captures(self, launch: int, metrics: Collection[str]) -> pl.DataFrame:
+        parts = []
+        wanted = set(metrics)
+        for number, capture in enumerate(self.captures):
+            found = capture.printed(launch, wanted)
+            wanted -= set(found["metric"])
+            parts.append(found.with_columns(pl.lit(number).alias("capture")))
+        return pl.concat(parts, how="diagonal_relaxed")
 
     def _opcode_cell(self, launch: int, counter: str) -> pl.DataFrame | None:
         """The entries of a launch's histogram behind a counter, as a cell."""

@@ -29,6 +29,8 @@ from ncu_roofline.labels import load_labels
 from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
 from ncu_roofline.measured import MeasuredCeilings, load_measured
+from ncu_roofline.merge import merge as merge_captures
+from ncu_roofline.merge import times_apart
 from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
 from ncu_roofline.readers import (
@@ -70,6 +72,8 @@ def analyze(
     conditions: str | None = None,
     session: str | Path | None = None,
     partial: bool = False,
+    merge: bool = False,
+    aggregate: bool = False,
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse one or more reports.
@@ -85,6 +89,8 @@ def analyze(
         conditions: what is known of how the counters were measured, as in ``cache=none,clock=boost``.
         session: the session page of the reports, which says how they were made; else one that stands beside them.
         partial: analyse the whole launches of a damaged binary report instead of refusing it.
+        merge: put the inputs together, which are captures of the same launches with different counters.
+        aggregate: take launches of one kernel and shape together over all inputs and devices, which are ranks.
         progress: is called while a report is read, with its path, the bytes read and all its bytes.
 
     Raises:
@@ -104,6 +110,8 @@ def analyze(
     measured = load_measured(Path(ceilings)) if isinstance(ceilings, str | Path) else ceilings
     if not inputs:
         raise UsageError("inputs", "()", "give at least one report")
+    if merge and aggregate:
+        raise UsageError("merge", "and aggregate", "inputs are either captures of one run or ranks")
     library = load_library()
     if map is not None:
         library = library.with_map(map if isinstance(map, MetricMap) else load_map(Path(map)))
@@ -119,12 +127,15 @@ def analyze(
             found, others = _read_all(str(given), names, progress, partial=partial)
             reports += found
             passed_over += others
-    counters = [
+    captures = [
         normalise(report, labels, used=used, texts=texts, locale=locale)
         if report.stored is None
         else from_stored(report, report.stored, labels, used=used, texts=texts)
         for report in reports
     ]
+    if merge and len(captures) < 2:
+        raise UsageError("merge", reports[0].path, "needs several captures of the same launches")
+    counters = [merge_captures(captures, [report.path for report in reports])] if merge else captures
     launches = identify(counters, library.maps[BASE], cc)
     option_notes = state_device(launches, device)
     sessions = [_session_of(report, page) for report in reports]
@@ -137,13 +148,14 @@ def analyze(
     rounding = _joined([counter.rounding for counter in counters], sizes)
     view = View(
         columns=table,
-        inputs=_facts(reports, counters, measuring, [why for _, why in sessions]),
+        inputs=_facts(reports, captures, measuring, [why for _, why in sessions], merge=merge),
         maps=maps,
         passed_over=tuple(passed_over),
         identities=_identities_of(table, maps, values, rounding),
         device_notes=notes,
         option_notes=(*option_notes, *_without_effect(table, map, library, peak_source)),
         ceiling_notes=_ceiling_notes(measured, table["device"]),
+        captures_apart=times_apart(captures, library.maps[BASE].time) if merge else None,
     )
     findings, skipped = run_rules(view)
     return Analysis(
@@ -164,6 +176,7 @@ def analyze(
         maps={metric_map.id: metric_map for metric_map in maps},
         counters=tuple(counters),
         measured=measured,
+        aggregate=aggregate,
     )
 
 
@@ -359,7 +372,12 @@ def _empty(dtype: np.dtype[Any], size: int) -> npt.NDArray[Any]:
 
 
 def _facts(
-    reports: Sequence[RawReport], counters: Sequence[Counters], measuring: Sequence[Conditions], others: Sequence[str]
+    reports: Sequence[RawReport],
+    counters: Sequence[Counters],
+    measuring: Sequence[Conditions],
+    others: Sequence[str],
+    *,
+    merge: bool,
 ) -> tuple[InputFacts, ...]:
     facts = []
     first = 0
@@ -367,7 +385,7 @@ def _facts(
         facts.append(
             InputFacts(
                 path=report.path,
-                first_launch=first,
+                first_launch=0 if merge else first,
                 launches=len(counter),
                 skipped=report.skipped,
                 conflicts=counter.conflicts,

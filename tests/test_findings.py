@@ -70,6 +70,7 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "R116": lambda: binary_report.of_launches(1) + binary_report.block(ranges=(b"",)),
     "R117": lambda: '==PROF== Profiling "a" - 0: 100% - 1 pass\n==PROF== Profiling "b" - 1: 100%\n' + page({}),
     "C401": lambda: page({}),
+    "C402": lambda: page({}),
     "M201": lambda: page({}, gone=("DB",)),
     "M202": lambda: page({"TEN": "7 inst"}),
     "M203": lambda: page({"TEN": "7 inst", "HFMA": "224 inst"}),
@@ -113,7 +114,9 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     ceilings.write_text("schema: 1\nsources: [a stream benchmark]\nceilings: {dram: {value: 1.2 TB/s}}\n")
     device = "A30" if code == "R113" else None
     roofs = ceilings if code == "M216" else None
-    assert code in codes(nr.analyze(path, ceilings=roofs, device=device, partial=code == "R114"))
+    inputs = [path, path] if code == "C402" else [path]
+    analysis = nr.analyze(*inputs, ceilings=roofs, device=device, partial=code == "R114", merge=code == "C402")
+    assert code in codes(analysis)
 
 
 def test_no_rule_fires_on_a_clean_report(write: Write) -> None:

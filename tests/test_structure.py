@@ -30,6 +30,7 @@ LAYERS: dict[str, set[str]] = {
     "readers": {"arrays", "errors"},
     "histogram": {"arrays", "readers", "vocabulary"},
     "normalise": {"arrays", "errors", "histogram", "labels", "readers", "units", "vocabulary"},
+    "merge": {"arrays", "errors", "normalise"},
     "stored": {"arrays", "histogram", "labels", "normalise", "readers", "units"},
     "counters": {"arrays", "vocabulary"},
     "maps": {"errors", "data_files", "strict_yaml", "vocabulary"},
@@ -53,7 +54,8 @@ LAYERS: dict[str, set[str]] = {
     "identity": {"arrays", "devices", "errors", "maps", "normalise", "vocabulary"},
     "pipeline": {
         "analysis", "arrays", "ceilings", "checks", "conditions", "counters", "devices", "errors", "evaluate",
-        "grouping", "identities", "identity", "labels", "maps", "measured", "model", "normalise", "readers", "stored",
+        "grouping", "identities", "identity", "labels", "maps", "measured", "merge", "model", "normalise", "readers",
+        "stored",
         "vocabulary",
     },
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},

@@ -119,7 +119,7 @@ def units_not_stated(view: View) -> Iterator[Evidence]:
     for facts in view.inputs:
         if not facts.has_units:
             yield Evidence(
-                _all_of(view, facts),
+                view.launches_of(facts),
                 f"{facts.path}: no unit is stated; numbers are taken as base units (nanosecond, byte, event).",
             )
 
@@ -159,7 +159,8 @@ def replayed_application(view: View) -> Iterator[Evidence]:
     for facts in view.inputs:
         if any(text.startswith(REPLAY) for _, text in facts.skipped.messages):
             yield Evidence(
-                _all_of(view, facts), f"{facts.path}: collected by application replay, several runs of the application."
+                view.launches_of(facts),
+                f"{facts.path}: collected by application replay, several runs of the application.",
             )
 
 
@@ -173,7 +174,7 @@ def launches_lost(view: View) -> Iterator[Evidence]:
         if facts.loss is not None:
             lost = f"at least {facts.loss.at_least}" if facts.loss.at_least else "an unknown number"
             yield Evidence(
-                _all_of(view, facts),
+                view.launches_of(facts),
                 f"{facts.path}: {_times(facts.launches, 'launch', 'launches')} before the damage are whole, "
                 f"{lost} lost: {facts.loss.problem}.",
                 "Copy the report again, or profile again.",
@@ -225,17 +226,6 @@ def range_results(view: View) -> Iterator[Evidence]:
                 f"{facts.path}: {_times(facts.range_results, 'result')} over ranges of launches not read.",
                 "Export them: ncu --import REPORT --csv --page raw",
             )
-
-
-def session_of_another_report(view: View) -> Iterator[Evidence]:
-    """A session page belongs to another report.
-
-    The page names the processes that were profiled. None of them is one of the report, so that its cache control,
-    clock control and replay mode say nothing about it; they stay unknown.
-    """
-    for facts in view.inputs:
-        if facts.other_session:
-            yield Evidence(_all_of(view, facts), f"{facts.other_session}: it is not used.")
 
 
 def files_passed_over(view: View) -> Iterator[Evidence]:
@@ -309,12 +299,6 @@ def _spelling(view: View, names: list[str]) -> str:
 def _some(names: list[str]) -> str:
     more = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def _all_of(view: View, facts: InputFacts) -> BoolArray:
-    mask = _no_launch(view)
-    mask[facts.first_launch : facts.first_launch + facts.launches] = True
-    return mask
 
 
 def _no_launch(view: View) -> BoolArray:

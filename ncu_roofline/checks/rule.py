@@ -76,10 +76,19 @@ class View:
     ceiling_notes: tuple[str, ...] = ()
     """What was taken from a file of measured ceilings, and what not."""
 
+    captures_apart: float | None = None
+    """How far the total times of captures that were put together are apart, as a fraction; None: there are none."""
+
     @property
     def size(self) -> int:
         """Number of launches."""
         return len(self.columns["launch"])
+
+    def launches_of(self, facts: InputFacts) -> BoolArray:
+        """The launches of an input."""
+        mask = np.zeros(self.size, np.bool_)
+        mask[facts.first_launch : facts.first_launch + facts.launches] = True
+        return mask
 
     def matching(self, pattern: str) -> list[str]:
         """Names of the columns that match a pattern such as ``work.*.peak``."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ncu_roofline.checks import ceilings, mapping, physics, reading
+from ncu_roofline.checks import ceilings, conditions, mapping, physics, reading
 from ncu_roofline.checks.rule import Rule
 from ncu_roofline.vocabulary import Severity
 
@@ -29,7 +29,8 @@ RULES: Final = (
     Rule("R115", "end-not-marked", Severity.NOTE, (), reading.end_not_marked),
     Rule("R116", "range-results", Severity.WARNING, (), reading.range_results),
     Rule("R117", "launches-missing", Severity.WARNING, (), reading.launches_missing),
-    Rule("C401", "session-of-another-report", Severity.WARNING, (), reading.session_of_another_report),
+    Rule("C401", "session-of-another-report", Severity.WARNING, (), conditions.session_of_another_report),
+    Rule("C402", "captures-merged", Severity.NOTE, (), conditions.captures_merged),
     Rule("M201", "counter-not-collected", Severity.NOTE, (), mapping.counter_not_collected),
     Rule("M202", "tensor-not-counted", Severity.WARNING, (), mapping.tensor_not_counted),
     Rule("M203", "tensor-activity-ambiguous", Severity.NOTE, (), mapping.tensor_activity_ambiguous),

@@ -37,12 +37,22 @@ conditions = click.option(
 session = click.option(
     "--session", metavar="FILE", help="Session page of the reports (ncu --page session --csv), which says how."
 )
+merge = click.option(
+    "--merge",
+    is_flag=True,
+    help="The inputs are captures of the same launches with different counters: put them together.",
+)
+aggregate = click.option(
+    "--aggregate", is_flag=True, help="The inputs are ranks: take launches of one kernel and shape together over all."
+)
 partial = click.option("--partial", is_flag=True, help="Analyse the whole launches of a damaged binary report.")
 
 
 def of_analysis(command: _Command) -> _Command:
     """The options that say how reports are analysed; ``analysed`` takes them."""
-    for option in reversed((cc, device, ceilings, peak_source, map_, locale, conditions, session, partial)):
+    for option in reversed(
+        (cc, device, ceilings, peak_source, map_, locale, conditions, session, partial, merge, aggregate)
+    ):
         command = option(command)
     return command
 
@@ -58,6 +68,8 @@ def analysed(
     conditions: str | None,
     session: str | None,
     partial: bool,
+    merge: bool,
+    aggregate: bool,
     quiet: bool = False,
 ) -> Analysis:
     """Analyse reports as the options of ``of_analysis`` say.
@@ -72,5 +84,6 @@ def analysed(
         raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
     return analyze(
         *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
-        conditions=conditions, session=session, partial=partial, progress=None if quiet else ReadingProgress(),
+        conditions=conditions, session=session, partial=partial, merge=merge, aggregate=aggregate,
+        progress=None if quiet else ReadingProgress(),
     )  # fmt: skip

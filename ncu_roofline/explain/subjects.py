@@ -73,7 +73,8 @@ def _find(analysis: Analysis, launch: int) -> Launch:
     values = {name: column[position : position + 1] for name, column in counters.values.items()}
     quantities = evaluate(metric_map, values, 1)
     view = CounterView(values, quantities.time)
-    return Launch(columns, row, metric_map, view, quantities, counters, position, analysis.measured)
+    paths = tuple(item.path for item in analysis.inputs)
+    return Launch(columns, row, metric_map, view, quantities, counters, position, paths, analysis.measured)
 
 
 def _subjects(found: Launch, quantity: str | None) -> Sequence[str]:
@@ -306,6 +307,7 @@ def _cells(found: Launch, metrics: Iterable[str]) -> tuple[Cell, ...]:
             base_unit=row["has"],
             rounding=row["rounding"],
             divided_by=row["divide"],
+            path=found.paths[row["capture"]] if found.counters.captures else None,
         )
         for name in names
         if (row := by_metric.get(name)) is not None

@@ -57,6 +57,8 @@ class Cell:
     base_unit: str
     rounding: float
     divided_by: int
+    path: str | None = None
+    """The input that it is from, where several captures were put together."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ class Launch:
     quantities: Quantities
     counters: Counters
     position: int
+    paths: tuple[str, ...]
+    """Of all inputs."""
     measured: MeasuredCeilings | None
 
     def number(self, column: str) -> float:

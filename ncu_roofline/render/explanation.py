@@ -106,4 +106,5 @@ def _cell(cell: Cell) -> tuple[str, ...]:
     label = "" if cell.printed_name == cell.metric else f"({cell.section}: {cell.printed_name})"
     printed = f'"{cell.text}" {cell.unit}'.strip() + (f" / {cell.divided_by}" if cell.divided_by != 1 else "")
     value = f"{cell.value:.15g}" + (f" ± {cell.rounding:.2g}" if cell.rounding else " exactly")
-    return ("stored" if cell.line is None else f"line {cell.line}", cell.metric, printed, value, label)
+    place = "stored" if cell.line is None else f"line {cell.line}"
+    return (place + (f" of {cell.path}" if cell.path else ""), cell.metric, printed, value, label)

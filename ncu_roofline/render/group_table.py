@@ -147,7 +147,12 @@ def columns_of(rows: Sequence[Mapping[str, Any]], *, several_inputs: bool) -> li
         Column("work", _work, 5, left=True),
     ]
     columns += [Column(tier.upper(), _rate_cell(tier), 6 + n if n else 3) for n, tier in enumerate(tiers)]
-    if several_inputs:
+    if any("ranks" in row for row in rows):
+        columns[5:5] = [
+            Column("ranks", lambda row: str(row["ranks"]), 1),
+            Column("per rank", _per_rank, 2.5),
+        ]
+    elif several_inputs:
         columns.insert(0, Column("in", lambda row: f"[{row['input']}]", left=True))
     if not any(row["bound.by"] for row in rows):
         columns += _utilization_columns(rows)
@@ -183,6 +188,16 @@ def _range_cell(name: str) -> Callable[[Mapping[str, Any]], str]:
         return low if low == high else f"{low.removesuffix('%')}-{high}"
 
     return cell
+
+
+def _per_rank(row: Mapping[str, Any]) -> str:
+    """Time of the fastest and the slowest rank, and which that is."""
+    fastest, slowest = (seconds(row[f"rank.{name}.time"]) for name in ("fastest", "slowest"))
+    number, ordinal = row["rank.slowest"]
+    if fastest == slowest:
+        return slowest
+    device = "" if ordinal in (None, 0) else f" device {ordinal}"
+    return f"{fastest} to {slowest} [{number}]{device}"
 
 
 def _rate_cell(tier: str) -> Callable[[Mapping[str, Any]], str]:
@@ -249,6 +264,9 @@ def totals(analysis: Analysis) -> list[str]:
     columns = analysis.columns
     devices = list(zip(columns["input"].tolist(), columns["device_ordinal"].tolist(), strict=True))
     lines = []
+    if analysis.aggregate:
+        whole = _totals({name: columns[name] for name in ("time", "bound.time", "bound.complete")})
+        lines.append(f"{count(len(set(devices)), 'rank')} together (times of all added up): {whole}")
     for device in dict.fromkeys(devices):
         mine = np.array([other == device for other in devices])
         place = f"[{device[0]}] " if len(analysis.inputs) > 1 else ""

@@ -89,8 +89,9 @@ def document(analysis: Analysis) -> dict[str, Any]:
                 "share": _number(group["share"]),
                 "grid": _list(group["grid"]),
                 "block": _list(group["block"]),
-                "device_ordinal": _integer(group["device_ordinal"]),
+                "device_ordinal": _integer(group.get("device_ordinal")),
                 "bound": _group_bound(group),
+                **_ranks(group),
             }
             for group in rows(analysis.groups())
         ],
@@ -120,6 +121,21 @@ def document(analysis: Analysis) -> dict[str, Any]:
         ],
         "skipped_rules": [{"code": rule.code, "needs": list(rule.needs)} for rule in analysis.skipped_rules],
     }
+
+
+def _ranks(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Of launches that were taken together over ranks: how many, and the fastest and slowest."""
+    if "ranks" not in group:
+        return {}
+    ends = {
+        name: {
+            "input": group[f"rank.{name}"][0],
+            "device_ordinal": _integer(group[f"rank.{name}"][1]),
+            "time": _number(group[f"rank.{name}.time"]),
+        }
+        for name in ("fastest", "slowest")
+    }
+    return {"ranks": {"count": group["ranks"], **ends}}
 
 
 def _group_bound(group: Mapping[str, Any]) -> dict[str, Any]:
