@@ -63,8 +63,9 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     Columns: the key; ``launches`` (positions); ``invocations``; ``time``; ``share`` of the time on its
     device; ``bound.by`` (what binds most of the time), ``bound.time``, ``bound.fraction``, ``bound.headroom``,
     ``bound.complete``; ``leading.path``, ``leading.rate``, ``leading.share`` of the path that comes nearest
-    to its ceiling; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``; ``utilization.<name>.low`` and
-    ``.high``.
+    to its ceiling; ``external.time`` (of times from elsewhere, where there are any) and ``external.weak``, whether
+    one was found by a part of its name only; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``;
+    ``utilization.<name>.low`` and ``.high``.
     """
     return _longest_first(_groups(columns, GROUP_KEY, per_launch=per_launch))
 
@@ -74,6 +75,9 @@ def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -
     result, order, begins = _together(columns, key, codes, size)
     result["invocations"] = np.bincount(codes, columns["invocations"], minlength=size).astype(np.int64)
     result |= _leading_path(columns, codes, size)
+    if "external.time" in columns:
+        result["external.time"] = _whole_sum(columns["external.time"], codes, size)
+        result["external.weak"] = np.bincount(codes, columns["external.match"] == "weak", minlength=size) > 0
     for tier in TIERS:
         if f"traffic.{tier}.rate" in columns:
             rate, share = _rate_and_share(columns, f"traffic.{tier}", "bytes", codes, size)

@@ -352,7 +352,7 @@ def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataF
 def _refuse_impossible(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> None:
     """Refuse a metric in a unit that it cannot have."""
     name, has = pl.col("metric"), pl.col("has")
-    is_time = name.str.starts_with(DURATION)
+    is_time = name.str.contains("^gpu__time_(duration|active)")
     is_share = name.str.contains(".pct", literal=True)
     # ncu states the unit of the count for rates of NVLink and of derived metrics, and none for tensor operations.
     is_rate = name.str.ends_with(".per_second") & ~name.str.contains("^(nvl[rt]x|derived)__") & (has != COUNT)

@@ -14,18 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, numbered, unknown
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, first_known, mapped, nothing, numbered, unknown
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.conditions import COMMAND_LINE, SESSION, Conditions, conditions_of, read_conditions
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.devices import DeviceMatch, match_device
-from ncu_roofline.errors import InputError, UsageError
+from ncu_roofline.errors import InputError, NcuRooflineError, UsageError
 from ncu_roofline.evaluate import Quantities, evaluate
+from ncu_roofline.external import external_columns
 from ncu_roofline.grouping import device_time
 from ncu_roofline.identities import Identity, check_identities
 from ncu_roofline.identity import identify, state_device
-from ncu_roofline.labels import load_labels
+from ncu_roofline.labels import Labels, load_labels
 from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
 from ncu_roofline.measured import MeasuredCeilings, load_measured
@@ -46,9 +47,12 @@ from ncu_roofline.readers import (
     session_beside,
 )
 from ncu_roofline.stored import from_stored
+from ncu_roofline.timings import AVERAGE, SINGLE, Rows, TimingConditions, Timings, load_timings
 from ncu_roofline.vocabulary import is_compute_capability
 
 _TEXT_ATTRIBUTES = ("name",)
+_TIMES_OF_ACTIVITY = ("gpu__time_active.sum", "gpu__time_active.avg", "gpu__time_active.max")
+"""How long the GPU was busy; a time to hold a launch against, not the duration of its own report."""
 
 
 def read(*paths: str | Path) -> Report:
@@ -74,6 +78,7 @@ def analyze(
     partial: bool = False,
     merge: bool = False,
     aggregate: bool = False,
+    timing: str | Path | Sequence[str | Path] | None = None,
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse one or more reports.
@@ -91,6 +96,7 @@ def analyze(
         partial: analyse the whole launches of a damaged binary report instead of refusing it.
         merge: put the inputs together, which are captures of the same launches with different counters.
         aggregate: take launches of one kernel and shape together over all inputs and devices, which are ranks.
+        timing: one or more files with times of the same kernels from other producers.
         progress: is called while a report is read, with its path, the bytes read and all its bytes.
 
     Raises:
@@ -127,12 +133,7 @@ def analyze(
             found, others = _read_all(str(given), names, progress, partial=partial)
             reports += found
             passed_over += others
-    captures = [
-        normalise(report, labels, used=used, texts=texts, locale=locale)
-        if report.stored is None
-        else from_stored(report, report.stored, labels, used=used, texts=texts)
-        for report in reports
-    ]
+    captures = [_counters(report, labels, used, texts, locale) for report in reports]
     if merge and len(captures) < 2:
         raise UsageError("merge", reports[0].path, "needs several captures of the same launches")
     counters = [merge_captures(captures, [report.path for report in reports])] if merge else captures
@@ -145,6 +146,11 @@ def analyze(
     columns, maps, notes = _evaluate(launches, values, library, measured, peak_source)
     table = launches | columns
     table["device_time"] = device_time(table)
+    files = [timing] if isinstance(timing, str | Path) else list(timing or ())
+    timings = [_timings_of(str(file), labels, library.maps[BASE], locale) for file in files]
+    if timings:
+        # A merged capture is that of the first input.
+        table |= external_columns(table, timings, measuring)
     rounding = _joined([counter.rounding for counter in counters], sizes)
     view = View(
         columns=table,
@@ -155,6 +161,7 @@ def analyze(
         device_notes=notes,
         option_notes=(*option_notes, *_without_effect(table, map, library, peak_source)),
         ceiling_notes=_ceiling_notes(measured, table["device"]),
+        timings=tuple(timings),
         captures_apart=times_apart(captures, library.maps[BASE].time) if merge else None,
     )
     findings, skipped = run_rules(view)
@@ -198,6 +205,46 @@ def _read_all(
     return reports, others
 
 
+def _timings_of(path: str, labels: Labels, base: MetricMap, locale: str) -> Timings:
+    """Times of another producer, or of another report of ncu.
+
+    Raises:
+        InputError: if the file has no times of kernels.
+
+    """
+    try:
+        return load_timings(path)
+    except InputError as error:
+        try:
+            return _timings_of_report(path, labels, base, locale)
+        except NcuRooflineError:
+            raise error from None
+
+
+def _timings_of_report(path: str, labels: Labels, base: MetricMap, locale: str) -> Timings:
+    metrics = (*base.time, *_TIMES_OF_ACTIVITY)
+    used = frozenset(
+        {*metrics, base.attributes["device_index"], base.attributes["cc_major"], base.attributes["cc_minor"]}
+    )
+    report = read_report(path, names=labels.printed_names(used))
+    counters = _counters(report, labels, used, frozenset(), locale)
+    launches = identify([counters], base, None)
+    time = first_known([unknown(len(counters)), *(counters.values.get(m, unknown(len(counters))) for m in metrics)])[0]
+    rows = Rows()
+    for launch in np.flatnonzero(time > 0).tolist():
+        invocations = int(launches["invocations"][launch])
+        rows.add(
+            float(time[launch]), samples=invocations, statistic=SINGLE if invocations == 1 else AVERAGE,
+            kernel=launches["kernel"][launch], mangled=launches["mangled"][launch], grid=launches["grid"][launch],
+            block=launches["block"][launch], device=launches["device_ordinal"][launch],
+        )  # fmt: skip
+    if not len(rows):
+        raise InputError(path, "the report has no times")
+    session, _ = _session_of(report, None)
+    known = _conditions(report, session, {})
+    return rows.timings(path, f"ncu ({report.form})", TimingConditions(known.cache_control, known.clock_control))
+
+
 def _session_of(report: RawReport, given: Session | None) -> tuple[Session, str]:
     """How a report was made: what it says itself, else the page that was given or stands beside it.
 
@@ -226,6 +273,12 @@ def _conditions(report: RawReport, session: Session, said: Mapping[str, str]) ->
         replayed=any(text.startswith(REPLAY) for _, text in report.skipped.messages),
         said=said,
     )
+
+
+def _counters(report: RawReport, labels: Labels, used: frozenset[str], texts: frozenset[str], locale: str) -> Counters:
+    if report.stored is not None:
+        return from_stored(report, report.stored, labels, used=used, texts=texts)
+    return normalise(report, labels, used=used, texts=texts, locale=locale)
 
 
 def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:

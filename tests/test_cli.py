@@ -55,7 +55,7 @@ def test_fail_on_sets_the_severity_that_fails(write: Write, threshold: str, code
     assert run("analyze", path, "--fail-on", threshold).exit_code == code
 
 
-@pytest.mark.parametrize("name", ["session.csv", "permission_error.log", "header_only.csv", "text_output.txt"])
+@pytest.mark.parametrize("name", ["session.csv", "permission_error.log", "header_only.csv"])
 @pytest.mark.parametrize("format_", ["table", "json"])
 def test_input_without_launches_exits_with_2_and_prints_nothing(name: str, format_: str) -> None:
     result = run("analyze", str(OTHER / name), "--format", format_)

@@ -71,6 +71,10 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "R117": lambda: '==PROF== Profiling "a" - 0: 100% - 1 pass\n==PROF== Profiling "b" - 1: 100%\n' + page({}),
     "C401": lambda: page({}),
     "C402": lambda: page({}),
+    "C403": lambda: page({}),
+    "T501": lambda: page({}),
+    "T502": lambda: page({}, cc="9.0").replace('"k"', '"other"'),
+    "T503": lambda: page({}).replace('"k"', '"void k<4>(int)"'),
     "M201": lambda: page({}, gone=("DB",)),
     "M202": lambda: page({"TEN": "7 inst"}),
     "M203": lambda: page({"TEN": "7 inst", "HFMA": "224 inst"}),
@@ -115,7 +119,12 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     device = "A30" if code == "R113" else None
     roofs = ceilings if code == "M216" else None
     inputs = [path, path] if code == "C402" else [path]
-    analysis = nr.analyze(*inputs, ceilings=roofs, device=device, partial=code == "R114", merge=code == "C402")
+    times = path.parent / "times.csv"
+    times.write_text("kernel,grid,block,time_us\nk,512,256,20\n")
+    analysis = nr.analyze(
+        *inputs, ceilings=roofs, device=device, partial=code == "R114", merge=code == "C402",
+        timing=times if code in ("C403", "T501", "T502", "T503") else None,
+    )  # fmt: skip
     assert code in codes(analysis)
 
 

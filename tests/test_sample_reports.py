@@ -57,6 +57,18 @@ def test_every_other_file_is_described() -> None:
     assert {path.name for path in (FOLDER / "other").iterdir()} == set(META["other"])
 
 
+def test_text_output_has_the_time_that_it_prints() -> None:
+    assert nr.analyze(FOLDER / "other" / "text_output.txt").columns["time"].tolist() == pytest.approx([1.1e-3])
+
+
+def test_times_of_the_trace_are_given_to_their_launches() -> None:
+    columns = nr.analyze(FOLDER / "a100_raw.csv", timing=FOLDER / "other" / "a100_cuda_gpu_trace.csv").columns
+    known = {
+        kernel.split("(")[0]: t for kernel, t in zip(columns["kernel"], columns["external.time"], strict=True) if t == t
+    }
+    assert known == {"triad": pytest.approx(1.075e-3), "void gemm_tensor<": pytest.approx(620e-6)}
+
+
 def test_synthetic_reports_say_so() -> None:
     assert META["synthetic"] is True
 

@@ -30,6 +30,8 @@ LAYERS: dict[str, set[str]] = {
     "readers": {"arrays", "errors"},
     "histogram": {"arrays", "readers", "vocabulary"},
     "normalise": {"arrays", "errors", "histogram", "labels", "readers", "units", "vocabulary"},
+    "timings": {"arrays", "errors"},
+    "external": {"arrays", "conditions", "timings", "vocabulary"},
     "merge": {"arrays", "errors", "normalise"},
     "stored": {"arrays", "histogram", "labels", "normalise", "readers", "units"},
     "counters": {"arrays", "vocabulary"},
@@ -41,7 +43,9 @@ LAYERS: dict[str, set[str]] = {
     "model": {"arrays", "ceilings", "evaluate", "maps", "roofline", "vocabulary"},
     "collect": {"counters", "maps", "vocabulary"},
     "identities": {"arrays", "counters", "maps"},
-    "checks": {"arrays", "collect", "counters", "errors", "identities", "maps", "readers", "vocabulary"},
+    "checks": {
+        "arrays", "collect", "counters", "errors", "identities", "maps", "readers", "timings", "vocabulary",
+    },
     "grouping": {"arrays", "vocabulary"},
     "analysis": {
         "arrays", "checks", "conditions", "explain", "grouping", "maps", "measured", "normalise", "render",
@@ -54,9 +58,8 @@ LAYERS: dict[str, set[str]] = {
     "identity": {"arrays", "devices", "errors", "maps", "normalise", "vocabulary"},
     "pipeline": {
         "analysis", "arrays", "ceilings", "checks", "conditions", "counters", "devices", "errors", "evaluate",
-        "grouping", "identities", "identity", "labels", "maps", "measured", "merge", "model", "normalise", "readers",
-        "stored",
-        "vocabulary",
+        "external", "grouping", "identities", "identity", "labels", "maps", "measured", "merge", "model", "normalise",
+        "readers", "stored", "timings", "vocabulary",
     },
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},
     "render": {"analysis", "arrays", "checks", "collect", "conditions", "devices", "explain", "version", "vocabulary"},

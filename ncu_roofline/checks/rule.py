@@ -16,6 +16,7 @@ from ncu_roofline.errors import InputError
 from ncu_roofline.identities import Identity
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.readers import Loss, SkippedLines
+from ncu_roofline.timings import Timings
 from ncu_roofline.vocabulary import Severity
 
 
@@ -76,6 +77,8 @@ class View:
     ceiling_notes: tuple[str, ...] = ()
     """What was taken from a file of measured ceilings, and what not."""
 
+    timings: tuple[Timings, ...] = ()
+    """Times of other producers."""
     captures_apart: float | None = None
     """How far the total times of captures that were put together are apart, as a fraction; None: there are none."""
 

@@ -1,13 +1,13 @@
 """The table of all rules. A code is never used again for another rule.
 
-Letters name the stage (R reading, M mapping, P physics; C conditions and X comparison follow their stages).
+Letters name the stage: R reading, M mapping, P physics, C conditions, T times of other producers, X comparison.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from ncu_roofline.checks import ceilings, conditions, mapping, physics, reading
+from ncu_roofline.checks import ceilings, conditions, mapping, physics, reading, timing
 from ncu_roofline.checks.rule import Rule
 from ncu_roofline.vocabulary import Severity
 
@@ -31,6 +31,10 @@ RULES: Final = (
     Rule("R117", "launches-missing", Severity.WARNING, (), reading.launches_missing),
     Rule("C401", "session-of-another-report", Severity.WARNING, (), conditions.session_of_another_report),
     Rule("C402", "captures-merged", Severity.NOTE, (), conditions.captures_merged),
+    Rule("C403", "timing-of-other-conditions", Severity.NOTE, (), timing.timing_of_other_conditions),
+    Rule("T501", "timing-read", Severity.NOTE, (), timing.timing_read),
+    Rule("T502", "timing-not-joined", Severity.NOTE, (), timing.timing_not_joined),
+    Rule("T503", "timing-weakly-joined", Severity.WARNING, (), timing.timing_weak),
     Rule("M201", "counter-not-collected", Severity.NOTE, (), mapping.counter_not_collected),
     Rule("M202", "tensor-not-counted", Severity.WARNING, (), mapping.tensor_not_counted),
     Rule("M203", "tensor-activity-ambiguous", Severity.NOTE, (), mapping.tensor_activity_ambiguous),

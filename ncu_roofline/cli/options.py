@@ -37,6 +37,10 @@ conditions = click.option(
 session = click.option(
     "--session", metavar="FILE", help="Session page of the reports (ncu --page session --csv), which says how."
 )
+timing = click.option(
+    "--timing", metavar="FILE", multiple=True,
+    help="Times of the same kernels from nsys, PyTorch, nvprof, another report or an own CSV; may be given again.",
+)  # fmt: skip
 merge = click.option(
     "--merge",
     is_flag=True,
@@ -51,7 +55,7 @@ partial = click.option("--partial", is_flag=True, help="Analyse the whole launch
 def of_analysis(command: _Command) -> _Command:
     """The options that say how reports are analysed; ``analysed`` takes them."""
     for option in reversed(
-        (cc, device, ceilings, peak_source, map_, locale, conditions, session, partial, merge, aggregate)
+        (cc, device, ceilings, peak_source, map_, locale, conditions, session, partial, merge, aggregate, timing)
     ):
         command = option(command)
     return command
@@ -70,6 +74,7 @@ def analysed(
     partial: bool,
     merge: bool,
     aggregate: bool,
+    timing: tuple[str, ...],
     quiet: bool = False,
 ) -> Analysis:
     """Analyse reports as the options of ``of_analysis`` say.
@@ -84,6 +89,6 @@ def analysed(
         raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
     return analyze(
         *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
-        conditions=conditions, session=session, partial=partial, merge=merge, aggregate=aggregate,
+        conditions=conditions, session=session, partial=partial, merge=merge, aggregate=aggregate, timing=timing,
         progress=None if quiet else ReadingProgress(),
     )  # fmt: skip

@@ -27,6 +27,10 @@ _BUSY_LEGEND: Final = (
     "busy: throughput in percent of its peak as ncu gives it. The report has no amounts with ceilings of their own, "
     "so that nothing is said to bind; the highest of them is the first to look at."
 )
+_TIMING_LEGEND: Final = (
+    "timing: time of the same launches from elsewhere (--timing), ~ where it was found by a part of the name only; it "
+    "is in no fraction and no bound."
+)
 _UTILIZATION_TITLES: Final = {
     "sm__throughput": "SM",
     "gpu__compute_memory_throughput": "memory",
@@ -140,6 +144,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]], *, several_inputs: bool) -> li
         Column("grid", lambda row: shape(row["grid"]), 10),
         Column("block", lambda row: shape(row["block"]), 11),
         Column("time", lambda row: seconds(row["time"])),
+        Column("timing", _timing, 1.5),
         Column("share", lambda row: percent(row["share"]), 2),
         Column("bound by", lambda row: row["bound.by"] or UNKNOWN, left=True),
         Column("fraction", _fraction),
@@ -148,7 +153,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]], *, several_inputs: bool) -> li
     ]
     columns += [Column(tier.upper(), _rate_cell(tier), 6 + n if n else 3) for n, tier in enumerate(tiers)]
     if any("ranks" in row for row in rows):
-        columns[5:5] = [
+        columns[6:6] = [
             Column("ranks", lambda row: str(row["ranks"]), 1),
             Column("per rank", _per_rank, 2.5),
         ]
@@ -188,6 +193,12 @@ def _range_cell(name: str) -> Callable[[Mapping[str, Any]], str]:
         return low if low == high else f"{low.removesuffix('%')}-{high}"
 
     return cell
+
+
+def _timing(row: Mapping[str, Any]) -> str:
+    """Time from elsewhere, marked where it was found by a part of the name only."""
+    text = seconds(row.get("external.time", np.nan))
+    return f"~{text}" if text != UNKNOWN and row["external.weak"] else text
 
 
 def _per_rank(row: Mapping[str, Any]) -> str:
@@ -317,6 +328,8 @@ def legend(shown: Sequence[Mapping[str, Any]]) -> list[str]:
     busy = any(key.startswith("utilization.") for group in shown for key in group)
     if busy and not any(group["bound.by"] for group in shown):
         lines.append(_BUSY_LEGEND)
+    if any(_timing(group) != UNKNOWN for group in shown):
+        lines.append(_TIMING_LEGEND)
     return lines
 
 

@@ -23,7 +23,7 @@ SCHEMA: Final = "ncu-roofline/analysis/1"
 
 _IDENTITY: Final = (
     "launch", "input", "ncu_id", "process", "kernel", "grid", "block", "stream", "context", "nvtx", "device",
-    "device_ordinal", "cc", "map", "invocations", "time", "time_source", "external",
+    "device_ordinal", "cc", "map", "invocations", "time", "time_source",
 )  # fmt: skip
 _WORK: Final = (
     "count", "rate", "unit", "extent", "useful", "peak", "peak_source", "peak_clock", "external_rate", "recipe",
@@ -186,6 +186,7 @@ def _launches(table: Columns) -> list[dict[str, Any]]:
     ]
     missing = [(name, lists.get(f"missing.{name}", unknown)) for name in (*CORE_TIERS, *FLOP_PATHS)]
     parts: dict[str, list[Any]] = {
+        "external": _external(table),
         "clocks": _known_numbers(lists, "clocks", size),
         "utilization": _known_numbers(lists, "utilization", size),
         "work": named(work),
@@ -210,6 +211,26 @@ def _launches(table: Columns) -> list[dict[str, Any]]:
 
 def _keys(prefix: str, names: Sequence[str]) -> dict[str, str]:
     return {name: f"{prefix}.{name}" for name in names}
+
+
+def _external(table: Columns) -> list[dict[str, Any] | None]:
+    """Time from elsewhere of each launch, with its source and how it was found."""
+    if "external.time" not in table:
+        return [None] * len(table["launch"])
+    names = ("time", "source", "match", "samples", "statistic", "kernel", "cache_control", "clock_control")
+    columns = rows({name: table[f"external.{name}"] for name in names})
+    return [
+        None
+        if np.isnan(row["time"])
+        else {
+            "time": row["time"],
+            "source": row["source"],
+            "match": row["match"],
+            "conditions": {name: row[name] for name in ("cache_control", "clock_control")},
+            **{name: row[name] for name in ("samples", "statistic", "kernel")},
+        }
+        for row in columns
+    ]
 
 
 def _with(entries: list[dict[str, Any]], constant: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,0 +1,82 @@
+"""Rules on times of other producers (T): what was read, and what could be joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ncu_roofline.checks.rule import Evidence, View
+
+_SHOWN = 3
+
+
+def timing_read(view: View) -> Iterator[Evidence]:
+    """Times of another producer were read.
+
+    They stand beside the report's own time and never enter the bound. The finding says how many launches they were
+    given to, and what the producer's numbers leave out.
+    """
+    for found in view.timings:
+        mine = view.labels("external.source") == found.path
+        said = "; ".join([f"given to {int(mine.sum())} of {view.size} launches", *found.notes])
+        yield Evidence(
+            np.asarray(mine, np.bool_),
+            f"{found.path}: {len(found)} time{'s' if len(found) != 1 else ''} of {found.producer}, {said}.",
+        )
+
+
+def timing_not_joined(view: View) -> Iterator[Evidence]:
+    """Launches have no counterpart in the times that were given.
+
+    Times are given by name, grid and block, the n-th launch to the n-th, and never by position or id. A launch has
+    none when its name or shape is not there, when there were fewer launches than it would need, or when several kernels
+    share the name.
+    """
+    if view.timings:
+        without = np.isnan(view.floats("external.time"))
+        if without.any():
+            names = list(dict.fromkeys(str(name) for name in view.labels("kernel")[without]))
+            shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+            yield Evidence(
+                without,
+                f"no time was found for {int(without.sum())} of {view.size} launches: {shown}.",
+            )
+
+
+def timing_weak(view: View) -> Iterator[Evidence]:
+    """Times were given by less than name, grid and block.
+
+    The producer tells no shape, cut the name, or prints the bare name only. The time may be that of another launch or
+    an average over several shapes.
+    """
+    weak = view.labels("external.match") == "weak"
+    if weak.any():
+        first = int(np.flatnonzero(weak)[0])
+        ours, theirs = view.labels("kernel")[first], view.labels("external.kernel")[first]
+        yield Evidence(
+            np.asarray(weak, np.bool_),
+            f"times were given by the name alone or a part of it, first {theirs!r} to {ours!r}.",
+            "Take a trace with grid and block: nsys stats --report cuda_gpu_trace --format csv",
+        )
+
+
+def timing_of_other_conditions(view: View) -> Iterator[Evidence]:
+    """Times were taken under other conditions than the counters.
+
+    FLOP depend neither on caches nor on clocks, so their rate with such a time is right. Bytes that were counted with
+    flushed caches did not move in a run with warm ones: no rate is formed of them.
+    """
+    if view.timings:
+        joined = ~np.isnan(view.floats("external.time"))
+        hidden = np.zeros(view.size, np.bool_)
+        for name in view.matching("traffic.*.external_rate"):
+            known = ~np.isnan(view.floats(name.replace("external_rate", "bytes")))
+            hidden |= joined & known & np.isnan(view.floats(name))
+        if hidden.any():
+            yield Evidence(
+                hidden,
+                "bytes are not paired with the given times: caches are not known to have been the same.",
+                "Profile with --cache-control none for the bytes of a running application, or say what is known with "
+                "--conditions.",
+            )

@@ -1,0 +1,10 @@
+"""Times of kernels from other producers: nsys, PyTorch, nvprof, benchmarks, own CSV; read, and joined to launches.
+
+What may be paired with what is not decided here; the times come with the conditions under which they were taken.
+"""
+
+from ncu_roofline.timings.join import join
+from ncu_roofline.timings.load import load_timings
+from ncu_roofline.timings.model import AVERAGE, SINGLE, Rows, TimingConditions, Timings
+
+__all__ = ["AVERAGE", "SINGLE", "Rows", "TimingConditions", "Timings", "join", "load_timings"]

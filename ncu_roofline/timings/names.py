@@ -1,0 +1,84 @@
+"""Names of kernels as different tools print them, brought to one form.
+
+The rules are those that made names of ncu, nsys and PyTorch for the same kernels equal: namespaces, casts of template
+arguments and argument lists are printed by some and not by others.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+CUT: Final = "\u2026"
+"""How nsys ends a name that it cut."""
+
+_ANONYMOUS: Final = re.compile(r"\(anonymous namespace\)::|<unnamed>::|^(void )?unnamed>::")
+_CAST: Final = re.compile(r"\([A-Za-z_][\w: ]*\)(?=-?[0-9])")
+_NAMESPACE: Final = re.compile(r"\b[A-Za-z_]\w*::")
+_SUFFIX: Final = re.compile(r"\b([0-9]+)(?:ull|ul|u|ll|l)\b", re.IGNORECASE)
+_WORDS: Final = (("true", "1"), ("false", "0"), ("const", ""))
+_LAST_PIECE: Final = re.compile(r"[<(, ][^<(, ]*$")
+_OPERATION: Final = re.compile(r"\bcutlass(?:3x)?_(?:[0-9]+_|sm[0-9]+_)?(\w+)")
+
+
+@lru_cache(maxsize=1 << 16)
+def normalised(name: str) -> str:
+    """A name in the form in which names of different tools are equal, without its argument list."""
+    return _without_arguments(_simplified(name)).removeprefix("void")
+
+
+@lru_cache(maxsize=1 << 16)
+def with_arguments(name: str) -> str:
+    """The same with the argument list, which tells overloads apart where both tools print it."""
+    return _simplified(name).removeprefix("void")
+
+
+def beginning(name: str) -> str | None:
+    """The normalised beginning of a name that was cut; None if it was not."""
+    if not name.endswith(CUT):
+        return None
+    # The last piece is not whole, and a namespace in it would not be seen as one.
+    whole = _LAST_PIECE.sub("", name.removesuffix(CUT))
+    return _simplified(whole).removeprefix("void")
+
+
+def base_name(name: str) -> str:
+    """The bare name of a function: no return type, namespaces, template or other arguments."""
+    plain = re.split(r"[<(]", _behind_range(_ANONYMOUS.sub("", name)), maxsplit=1)[0]
+    return plain.split("::")[-1].split(" ")[-1]
+
+
+def operation(name: str) -> str | None:
+    """The operation of the CUTLASS library in a name, without library and architecture; None if there is none."""
+    found = _OPERATION.search(name)
+    return found[1] if found else None
+
+
+def _simplified(name: str) -> str:
+    text = _CAST.sub("", _ANONYMOUS.sub("", _behind_range(name)))
+    text = _NAMESPACE.sub("", text)
+    for word, replacement in _WORDS:
+        text = re.sub(rf"\b{word}\b", replacement, text)
+    return re.sub(r"\s+", "", _SUFFIX.sub(r"\1", text))
+
+
+def _behind_range(name: str) -> str:
+    """The name behind an NVTX range that nsys puts in front of it with a slash."""
+    depth, begin = 0, 0
+    for position, character in enumerate(name):
+        depth += character in "<([{"
+        depth -= character in ">)]}"
+        if character == "/" and depth == 0:
+            begin = position + 1
+    return name[begin:]
+
+
+def _without_arguments(text: str) -> str:
+    depth = 0
+    for position, character in enumerate(text):
+        if character == "(" and depth == 0 and position > 0:
+            return text[:position]
+        depth += character == "<"
+        depth -= character == ">" and text[position - 1 : position] != "-"
+    return text
