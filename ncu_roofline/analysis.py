@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, Columns, ratio
+from ncu_roofline.arrays import BoolArray, Columns, mapped, nothing, objects, ratio
 from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.grouping import group_launches, group_over_ranks, group_ranges
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.measured import MeasuredCeilings
 from ncu_roofline.normalise import Counters
+from ncu_roofline.scrub import Scrubber, scrubber
 from ncu_roofline.vocabulary import PATHS, TIERS, Severity
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ncu_roofline.explain import Explanation
+
+_KERNEL_NAMES = {"kernel", "function", "mangled", "external.kernel"}
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Analysis:
     measured: MeasuredCeilings | None = None
     aggregate: bool = False
     """Whether the inputs are ranks, whose launches of one kernel and shape are taken together."""
+    scrubber: Scrubber | None = None
+    """What takes names of people, machines and places out of explanations; None: nothing does."""
 
     def __len__(self) -> int:
         return len(self.columns["launch"])
@@ -136,7 +141,31 @@ class Analysis:
         """
         from ncu_roofline.explain import explain  # Stands above this module.
 
-        return explain(self, launch, quantity)
+        found = explain(self, launch, quantity)
+        return found if self.scrubber is None else self.scrubber.apply(found)
+
+    def scrubbed(self, *, kernels: bool = False) -> Analysis:
+        """The same without names of people, machines and places, and, if asked for, of kernels.
+
+        What is replaced has the same replacement everywhere in the result.
+        """
+        sources = self.columns.get("external.source", nothing(0)).tolist()
+        made = scrubber([*(item.path for item in self.inputs), *dict.fromkeys(filter(None, sources))])
+        columns = dict(self.columns)
+        if kernels:
+            shown = [None if name is None else made.replacement("kernel", name) for name in columns["kernel"].tolist()]
+            for name in _KERNEL_NAMES & columns.keys():
+                pairs = zip(columns[name].tolist(), shown, strict=True)
+                columns[name] = objects(None if was is None else word for was, word in pairs)
+        for name in {*_KERNEL_NAMES, "external.source", "nvtx"} & columns.keys():
+            columns[name] = mapped(made.apply, columns[name].tolist())
+        return replace(
+            self,
+            inputs=tuple(replace(item, path=made.text(item.path)) for item in self.inputs),
+            columns=columns,
+            finding_list=made.apply(self.finding_list),
+            scrubber=made,
+        )
 
     def first_launch(self, position: int) -> int:
         """Position over all inputs of the first launch of an input."""

@@ -47,9 +47,10 @@ LAYERS: dict[str, set[str]] = {
         "arrays", "collect", "counters", "errors", "identities", "maps", "readers", "timings", "vocabulary",
     },
     "grouping": {"arrays", "vocabulary"},
+    "scrub": set(),
     "analysis": {
         "arrays", "checks", "conditions", "explain", "grouping", "maps", "measured", "normalise", "render",
-        "vocabulary",
+        "scrub", "vocabulary",
     },
     "explain": {
         "analysis", "arrays", "checks", "collect", "counters", "errors", "evaluate", "maps", "measured", "model",

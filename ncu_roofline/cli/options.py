@@ -41,6 +41,12 @@ timing = click.option(
     "--timing", metavar="FILE", multiple=True,
     help="Times of the same kernels from nsys, PyTorch, nvprof, another report or an own CSV; may be given again.",
 )  # fmt: skip
+scrub = click.option(
+    "--scrub",
+    is_flag=True,
+    help="Replace paths, users, hosts, addresses and PCI ids in the output by the same word each.",
+)
+scrub_kernels = click.option("--scrub-kernels", is_flag=True, help="The same, and the names of kernels.")
 merge = click.option(
     "--merge",
     is_flag=True,
@@ -55,7 +61,22 @@ partial = click.option("--partial", is_flag=True, help="Analyse the whole launch
 def of_analysis(command: _Command) -> _Command:
     """The options that say how reports are analysed; ``analysed`` takes them."""
     for option in reversed(
-        (cc, device, ceilings, peak_source, map_, locale, conditions, session, partial, merge, aggregate, timing)
+        (
+            cc,
+            device,
+            ceilings,
+            peak_source,
+            map_,
+            locale,
+            conditions,
+            session,
+            partial,
+            merge,
+            aggregate,
+            timing,
+            scrub,
+            scrub_kernels,
+        )
     ):
         command = option(command)
     return command
@@ -75,6 +96,8 @@ def analysed(
     merge: bool,
     aggregate: bool,
     timing: tuple[str, ...],
+    scrub: bool,
+    scrub_kernels: bool,
     quiet: bool = False,
 ) -> Analysis:
     """Analyse reports as the options of ``of_analysis`` say.
@@ -87,8 +110,9 @@ def analysed(
 
     if peak_source == "measured" and ceilings is None:
         raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
-    return analyze(
+    analysis = analyze(
         *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
         conditions=conditions, session=session, partial=partial, merge=merge, aggregate=aggregate, timing=timing,
         progress=None if quiet else ReadingProgress(),
     )  # fmt: skip
+    return analysis.scrubbed(kernels=scrub_kernels) if scrub or scrub_kernels else analysis

@@ -1,0 +1,118 @@
+"""Results that may be handed on: no names of people, machines and places."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ncu_roofline as nr
+from ncu_roofline.cli import main
+from ncu_roofline.scrub import Scrubber, scrubber
+from tests.conftest import Write
+from tests.support import details, launch
+
+METRICS = {"T": "20 us", "DB": "4,000 byte", "FFMA": "64 inst"}
+SECRETS = ("/home/jane", "jane", "secret_project", "10.1.2.3", "0000:3b:00.0")
+
+
+@pytest.fixture
+def report(write: Write, tmp_path: Path) -> str:
+    folder = tmp_path / "home" / "jane" / "secret_project"
+    folder.mkdir(parents=True)
+    path = folder / "profile.csv"
+    message = "==ERROR== /home/jane/secret_project/app on 10.1.2.3 at 0000:3b:00.0 failed\n"
+    path.write_text(details(*launch(METRICS, kernel="gemm<secret>(int)"), preface=message))
+    return str(path)
+
+
+@pytest.mark.parametrize("format_", ["table", "json", "csv", "markdown"])
+def test_no_output_has_a_name_that_was_to_go(report: str, format_: str) -> None:
+    plain = CliRunner().invoke(main, ["analyze", report, "--format", format_]).stdout
+    scrubbed = CliRunner().invoke(main, ["analyze", report, "--format", format_, "--scrub"]).stdout
+    assert format_ == "csv" or "jane" in plain
+    assert not [secret for secret in SECRETS if secret in scrubbed]
+    assert "gemm<secret>" in scrubbed
+
+
+def test_parquet_has_no_kernel_names_when_they_are_to_go(report: str, tmp_path: Path) -> None:
+    import polars as pl
+
+    out = tmp_path / "out.parquet"
+    CliRunner().invoke(main, ["analyze", report, "--format", "parquet", "-o", str(out), "--scrub-kernels"])
+    assert pl.read_parquet(out)["kernel"].to_list() == ["kernel-0"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--format", "json"]])
+def test_explanation_has_no_place_of_the_maps_either(report: str, arguments: list[str]) -> None:
+    text = CliRunner().invoke(main, ["explain", report, "0", "dram", "--scrub", *arguments]).stdout
+    assert not [secret for secret in (*SECRETS, str(Path(nr.__file__).parent)) if secret in text]
+    assert "input-0.csv" in text
+    assert ".yaml" in text
+
+
+def test_numbers_stay(report: str) -> None:
+    plain, scrubbed = (json.loads(a.to_json()) for a in (nr.analyze(report), nr.analyze(report).scrubbed(kernels=True)))
+    for key in ("time", "work", "traffic", "bound", "device", "cc", "grid", "block"):
+        assert scrubbed["launches"][0][key] == plain["launches"][0][key]
+    assert scrubbed["inputs"][0]["sha256"] == plain["inputs"][0]["sha256"]
+
+
+def test_one_kernel_has_one_replacement_in_table_and_findings(write: Write) -> None:
+    rows = [row for n, kernel in enumerate("aba") for row in launch(METRICS, number=n, kernel=f"{kernel}(int)")]
+    times = write("kernel,grid,block,time_us\na(int),512,256,5\n", "times.csv")
+    analysis = nr.analyze(write(details(*rows)), timing=times).scrubbed(kernels=True)
+    assert analysis.columns["kernel"].tolist() == ["kernel-0", "kernel-1", "kernel-0"]
+    assert analysis.columns["external.kernel"].tolist()[0] == "kernel-0"
+    (missing,) = (found for found in analysis.finding_list if found.name == "timing-not-joined")
+    assert "kernel-1" in missing.message
+    assert "(int)" not in missing.message
+
+
+def test_same_input_is_scrubbed_the_same_way_twice(report: str) -> None:
+    assert nr.analyze(report).scrubbed().to_json() == nr.analyze(report).scrubbed().to_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "scrubbed"),
+    [
+        ("see /home/jane/x.cu:12 and /home/jane/x.cu", "see path-0.cu:12 and path-0.cu"),
+        (r"D:\jane\app.exe failed", "path-0.exe failed"),
+        ("~/work/a.csv", "path-0.csv"),
+        ("jane@node17 at 10.1.2.3", "user-0 at address-0"),
+        ("fe80::925a:8ff:fe9b:5d6a%eth0", "address-0"),
+        ("bus 0000:3b:00.0", "bus pci-0"),
+        ("GPU-12345678-1234-1234-1234-123456789abc", "uuid-0"),
+    ],
+)
+def test_names_of_places_are_replaced(text: str, scrubbed: str) -> None:
+    assert Scrubber().text(text) == scrubbed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void ad::be::ba::k(int)", "1.2e+12 FLOP/s of 3 TB/s", "ncu 2025.2.1.0", "dram/l2/l1", "a / b / c", "void ns::k<(int)4, T1::P>(float *)",
+        "ABT (forced)/void k(int)", "std::array<char*, 1ul>::at", "-o report.csv ./application", "ratio 12:34:56",
+    ],
+)  # fmt: skip
+def test_numbers_units_and_kernels_are_not_taken_for_places(text: str) -> None:
+    assert Scrubber().text(text) == text
+
+
+def test_name_of_this_machine_and_home_of_its_user_are_known() -> None:
+    made = scrubber(["r.csv"])
+    assert made.text(f"{Path.home()} r.csv") == "home input-0.csv"
+    if len(socket.gethostname()) > 2:
+        assert socket.gethostname() not in made.text(f"ran on {socket.gethostname()}")
+
+
+@given(st.text())
+def test_scrubbing_twice_is_scrubbing_once(text: str) -> None:
+    once = Scrubber().text(text)
+    assert Scrubber().text(once) == once
