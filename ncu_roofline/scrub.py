@@ -27,8 +27,8 @@ _PATTERNS: Final = {
     "user": r"\b[\w.-]+@[A-Za-z][\w.-]*\b",
 }
 _WORDS: Final = {"windows path": "path", "long address": "address"}
-_ALL: Final = re.compile("|".join(f"(?P<{name.replace(' ', '_')}>{_PATTERNS[name]})" for name in
-                                  ("pci", "uuid", "windows path", "user", "address", "long address", "path")))  # fmt: skip
+_ORDER: Final = ("pci", "uuid", "windows path", "user", "address", "long address", "path")
+_ALL: Final = re.compile("|".join(f"(?P<{name.replace(' ', '_')}>{_PATTERNS[name]})" for name in _ORDER))
 _SHORTEST_HOST: Final = 3
 
 

@@ -97,7 +97,8 @@ def test_names_of_places_are_replaced(text: str, scrubbed: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "void ad::be::ba::k(int)", "1.2e+12 FLOP/s of 3 TB/s", "ncu 2025.2.1.0", "dram/l2/l1", "a / b / c", "void ns::k<(int)4, T1::P>(float *)",
+        "void ad::be::ba::k(int)",
+        "1.2e+12 FLOP/s of 3 TB/s", "ncu 2025.2.1.0", "dram/l2/l1", "a / b / c", "void ns::k<(int)4, T1::P>(float *)",
         "ABT (forced)/void k(int)", "std::array<char*, 1ul>::at", "-o report.csv ./application", "ratio 12:34:56",
     ],
 )  # fmt: skip
