@@ -69,6 +69,7 @@ def test_trace_has_a_row_for_each_kernel_launch(write: Write) -> None:
     assert found.columns["time"].tolist() == pytest.approx([11.649e-6, 11.7e-6])
     assert first(found) | {"time": 0} == {
         "kernel": "k(float *)", "mangled": None, "grid": (512, 1, 1), "block": (256, 1, 1), "device": 0, "label": None,
+        "nvtx": None,
         "statistic": "single launch", "time": 0, "samples": 1,
     }  # fmt: skip
 
@@ -191,6 +192,32 @@ def test_kernels_of_an_export_come_by_device_and_start(tmp_path: Path) -> None:
 def test_export_of_2021_has_no_mangled_names(tmp_path: Path) -> None:
     path = export(tmp_path / "x.sqlite", (0, 0, 9, "a()", None, 1), mangled=False)
     assert first(load_timings(path))["mangled"] is None
+
+
+NVTX = """
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId);
+CREATE TABLE NVTX_EVENTS (start, end, eventType, text, textId, globalTid, domainId);
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (15, 16, 16777216 * 3 + 7, 1), (25, 26, 16777216 * 3 + 7, 2), (15, 16, 16777216 * 4 + 7, 2);
+INSERT INTO NVTX_EVENTS VALUES
+    (1, 1, 75, 'CCCL', NULL, 16777216 * 3 + 7, 1), (10, 30, 59, 'step', NULL, 16777216 * 3 + 7, 0),
+    (12, 20, 59, 'sort', NULL, 16777216 * 3 + 7, 1), (10, 30, 59, 'other thread', NULL, 16777216 * 3 + 8, 0);
+ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN globalPid; ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN correlationId;
+UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = 16777216 * 3, correlationId = deviceId + 1;
+"""
+"""Calls of two processes with one correlation id, and nested ranges on one thread."""
+
+
+def test_ranges_around_the_call_of_a_launch_are_its_ranges(tmp_path: Path) -> None:
+    path = export(tmp_path / "x.sqlite", (0, 40, 49, "a()", "_Z1av", 1), (1, 50, 59, "b()", "_Z1bv", 1), extra=NVTX)
+    found = load_timings(path).columns["nvtx"].tolist()
+    # The first call, at 15, is inside both; the second, at 25, after the inner one.
+    assert found == [(("", "step"), ("CCCL", "sort")), (("", "step"),)]
+
+
+def test_launches_of_a_real_export_without_their_calls_have_no_ranges(corpus: Path) -> None:
+    found = load_timings(str(corpus / "timings" / "t15-h100_2gpu_1s.sqlite")).columns["nvtx"].tolist()
+    # 1810 of 3442 launches have lost their API call in trimming.
+    assert found.count(None) == 1810
 
 
 def test_kernels_in_graphs_are_told_to_be_hidden(tmp_path: Path) -> None:

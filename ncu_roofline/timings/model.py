@@ -19,7 +19,7 @@ NO_FLUSH: Final = "none"
 UNLOCKED: Final = "none"
 """Clocks are left to the GPU."""
 
-_COLUMNS: Final = ("kernel", "mangled", "grid", "block", "device", "label")
+_COLUMNS: Final = ("kernel", "mangled", "grid", "block", "device", "label", "nvtx")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Timings:
     """Times of one file.
 
     ``columns``: ``kernel`` (name as written, None: not named), ``mangled``, ``grid``, ``block`` (tuples or None: not
-    told), ``device`` (ordinal or None), ``label`` (of a benchmark), ``time`` in seconds, ``samples`` (launches behind
+    told), ``device`` (ordinal or None), ``label`` (of a benchmark), ``nvtx`` (ranges around the launch as
+    (domain, range) pairs, None: not known), ``time`` in seconds, ``samples`` (launches behind
     it) and ``statistic`` of each row, in the order of the launches.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,12 @@ _KERNELS: Final = "CUPTI_ACTIVITY_KIND_KERNEL"
 _CALLS: Final = "CUPTI_ACTIVITY_KIND_RUNTIME"
 _GRAPHS: Final = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 _METADATA: Final = ("META_DATA_EXPORT", "EXPORT_META_DATA")
+_EVENTS: Final = "NVTX_EVENTS"
+_RANGE_EVENTS: Final = "(59, 60)"
+"""Pushed and started ranges."""
+_DOMAIN_CREATED: Final = 75
+_PROCESS: Final = 0x1000000
+"""What a global thread or process id has to be divided by for the process alone."""
 _NANOSECONDS: Final = 1e9
 
 
@@ -45,22 +51,70 @@ def _read(path: str, database: sqlite3.Connection) -> Timings:
     columns = tables[_KERNELS]
     mangled = "k.mangledName" if "mangledName" in columns else "NULL"
     rows = Rows()
+    calls = _calls(database, tables, columns)
+    ranges = _ranges(database, tables, calls.values())
+    process = "k.globalPid" if "globalPid" in columns else "0"
+    correlated = "k.correlationId" if "correlationId" in columns else "NULL"
     query = (
         "SELECT k.deviceId, k.end - k.start, d.value, m.value, "
-        "k.gridX, k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ "
+        f"k.gridX, k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ, {process} / {_PROCESS}, {correlated} "
         f"FROM {_KERNELS} k LEFT JOIN StringIds d ON d.id = k.demangledName LEFT JOIN StringIds m ON m.id = {mangled} "
         "ORDER BY k.deviceId, k.start"
     )
-    for device, duration, name, mangled_name, *shape in database.execute(query):
+    for device, duration, name, mangled_name, *shape, process_id, correlation in database.execute(query):
         rows.add(
             duration / _NANOSECONDS, kernel=name, mangled=mangled_name, grid=tuple(shape[:3]), block=tuple(shape[3:]),
-            device=device,
+            device=device, nvtx=ranges.get(calls.get((process_id, correlation))),
         )  # fmt: skip
     if not len(rows):
         raise InputError(path, _no_kernels(database, tables, notes), "Profile with nsys profile --trace cuda.")
     notes += dict.fromkeys(_device_notes(database, tables))
     version = _version(database, tables)
     return rows.timings(path, f"nsys {version}" if version else "nsys", IN_APPLICATION, notes)
+
+
+def _calls(
+    database: sqlite3.Connection, tables: Mapping[str, set[str]], kernel: set[str]
+) -> dict[tuple[int, int], tuple[int, int]]:
+    """Thread and start of the API call of each launch, by process and correlation id: ids repeat in other processes."""
+    if _CALLS not in tables or not {"globalPid", "correlationId"} <= kernel:
+        return {}
+    query = f"SELECT globalTid / {_PROCESS}, correlationId, globalTid, start FROM {_CALLS}"
+    return {(process, correlation): (thread, start) for process, correlation, thread, start in database.execute(query)}
+
+
+def _ranges(
+    database: sqlite3.Connection, tables: Mapping[str, set[str]], calls: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int] | None, tuple[tuple[str, str], ...]]:
+    """NVTX ranges around each call on its thread, as (domain, range) pairs, the outermost first."""
+    if _EVENTS not in tables:
+        return {}
+    text = "coalesce(e.text, s.value)" if "textId" in tables[_EVENTS] else "e.text"
+    names = "LEFT JOIN StringIds s ON s.id = e.textId" if "textId" in tables[_EVENTS] else ""
+    domains = dict(
+        database.execute(f"SELECT e.domainId, {text} FROM {_EVENTS} e {names} WHERE e.eventType = {_DOMAIN_CREATED}")
+    )
+    query = (
+        f"SELECT e.globalTid, e.start, e.end, e.domainId, {text} FROM {_EVENTS} e {names} "
+        f"WHERE e.eventType IN {_RANGE_EVENTS} AND e.end IS NOT NULL ORDER BY e.start"
+    )
+    by_thread: dict[int, list[tuple[int, int, tuple[str, str]]]] = {}
+    for thread, start, end, domain, name in database.execute(query):
+        by_thread.setdefault(thread, []).append((start, end, (domains.get(domain) or "", name or "")))
+    found: dict[tuple[int, int] | None, tuple[tuple[str, str], ...]] = {}
+    position: dict[int, int] = {}
+    open_ranges: dict[int, list[tuple[int, tuple[str, str]]]] = {}
+    for thread, start in sorted(calls, key=lambda call: call[1]):
+        ranges, active = by_thread.get(thread, []), open_ranges.setdefault(thread, [])
+        at = position.get(thread, 0)
+        while at < len(ranges) and ranges[at][0] <= start:
+            active.append(ranges[at][1:])
+            at += 1
+        position[thread] = at
+        active[:] = [(end, pair) for end, pair in active if end >= start]
+        if active:
+            found[thread, start] = tuple(pair for _, pair in active)
+    return found
 
 
 def _columns(database: sqlite3.Connection, table: str) -> set[str]:
