@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 from backports import zstd
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ncu_roofline as nr
 from ncu_roofline.readers import RawReport
@@ -237,6 +239,24 @@ def test_partial_analysis_says_how_many_launches_are_lost(corpus: Path, tmp_path
     lost = finding(nr.analyze(path, partial=True), "launches-lost")
     assert lost is not None
     assert "9 launches before the damage are whole, at least 1 lost" in lost.message
+
+
+def test_packed_report_that_was_cut_is_refused_or_read_in_part(corpus: Path, tmp_path: Path) -> None:
+    packed = zstd.compress((corpus / TEN_LAUNCHES).read_bytes())
+    path = tmp_path / "cut.ncu-repz"
+    path.write_bytes(packed[: len(packed) * 3 // 4])
+    with pytest.raises(nr.NcuRooflineError, match="damaged or cut"):
+        nr.analyze(path)
+    assert finding(nr.analyze(path, partial=True), "launches-lost") is not None
+
+
+@given(st.binary(max_size=200))
+def test_any_content_behind_the_magic_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("b") / "r.ncu-rep"
+    path.write_bytes(b"NVR\0\x02\0\0\0\x08\x07" + content)
+    assert read_damaged(path.read_bytes(), path, partial=True) in (None, 1)
 
 
 def test_report_of_another_version_of_the_format_is_refused(corpus: Path, tmp_path: Path) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ncu_roofline as nr
 from ncu_roofline.conditions import Conditions, conditions_of
+from ncu_roofline.readers import read_session
 from tests import binary_report
 from tests.conftest import Write
 from tests.support import details, finding, launch
@@ -171,3 +174,19 @@ def test_conditions_stand_above_the_table(corpus: Path) -> None:
     assert "cache control all (default), clock control base (command-line), replay kernel (default)" in text
     # 1.099 / 1.965 = 55.9 %
     assert "SM clock 1.099 GHz, at most 1.965 GHz (55.9%)" in text
+
+
+@given(st.text(max_size=200))
+def test_any_command_line_is_read(line: str) -> None:
+    found = of(line)
+    assert found.cache_control is not None
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_session_page_or_is_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("s") / "session.csv"
+    path.write_text(page_of("ncu ./app")[: len(text)] + text, encoding="utf-8", newline="")
+    try:
+        assert read_session(str(path)).path == str(path)
+    except nr.NcuRooflineError:
+        return
