@@ -63,9 +63,11 @@ LAYERS: dict[str, set[str]] = {
         "readers", "stored", "timings", "vocabulary",
     },
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},
+    "acceptance": {"analysis", "checks", "errors", "strict_yaml"},
     "render": {"analysis", "arrays", "checks", "collect", "conditions", "devices", "explain", "version", "vocabulary"},
     "cli": {
-        "analysis", "arrays", "collection", "devices", "errors", "maps", "pipeline", "render", "version", "vocabulary",
+        "acceptance", "analysis", "arrays", "checks", "collection", "devices", "errors", "maps", "pipeline", "render",
+        "version", "vocabulary",
     },
     "__init__": {"analysis", "errors", "maps", "pipeline", "readers", "version"},
     "__main__": {"cli"},

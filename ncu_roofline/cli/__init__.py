@@ -12,10 +12,13 @@ from typing import Any
 import click
 
 from ncu_roofline.cli.analyze import analyze
+from ncu_roofline.cli.check import check
 from ncu_roofline.cli.collect import collect
+from ncu_roofline.cli.config import defaults
 from ncu_roofline.cli.devices import devices
 from ncu_roofline.cli.explain import explain
 from ncu_roofline.cli.maps import maps
+from ncu_roofline.cli.rules import rules
 from ncu_roofline.errors import NcuRooflineError
 
 USAGE_ERROR = 2
@@ -56,15 +59,19 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     callback=_print_version,
     help="Show the version.",
 )
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Hierarchical rooflines from NVIDIA Nsight Compute reports.
 
-    Start with: ncu-roofline analyze report.csv
+    Start with: ncu-roofline analyze report.ncu-rep
     """
+    ctx.default_map = defaults(main.commands)
 
 
 main.add_command(analyze)
+main.add_command(check)
 main.add_command(explain)
 main.add_command(collect)
 main.add_command(maps)
 main.add_command(devices)
+main.add_command(rules)

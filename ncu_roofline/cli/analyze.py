@@ -15,7 +15,6 @@ from ncu_roofline.errors import UsageError
 if TYPE_CHECKING:
     from ncu_roofline.analysis import Analysis
 
-FINDINGS_EXIT = 1
 _FORMATS = ("table", "json", "csv", "parquet", "markdown")
 _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
 
@@ -38,10 +37,7 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     "--require", metavar="NAME[,NAME]",
     help="Exit with 1 unless every launch has these tiers and paths, such as dram,fp32.",
 )  # fmt: skip
-@click.option(
-    "--fail-on", type=click.Choice(["note", "warning", "error", "never"]), default="error", show_default=True,
-    help="Exit with 1 on a finding of this severity or above.",
-)  # fmt: skip
+@options.fail_on
 @click.option("--quiet", is_flag=True, help="Leave out the findings below the table, and the progress.")
 def analyze(
     inputs: tuple[str, ...],
@@ -63,8 +59,6 @@ def analyze(
     Prints time, work, traffic, what binds and how far from it each kernel is. Filters select launches; shares
     still refer to all launches of the device.
     """
-    from ncu_roofline.vocabulary import Severity
-
     names = required(require)
     analysis = select(options.analysed(*inputs, quiet=quiet, **how), kernel=kernel, launch=launch, nvtx=nvtx)
     unmet = analysis.lacking(names)
@@ -75,10 +69,8 @@ def analyze(
             f"{launches[0]}",
             err=True,
         )
-    worst = analysis.worst()
-    failed = fail_on != "never" and worst is not None and worst >= Severity[fail_on.upper()]
-    if failed or unmet:
-        raise click.exceptions.Exit(FINDINGS_EXIT)
+    if options.fails(analysis, fail_on) or unmet:
+        raise click.exceptions.Exit(options.FINDINGS_EXIT)
 
 
 def _render(

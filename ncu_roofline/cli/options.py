@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ncu_roofline.analysis import Analysis
+
+FINDINGS_EXIT = 1
 
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 
@@ -58,6 +61,25 @@ aggregate = click.option(
 partial = click.option("--partial", is_flag=True, help="Analyse the whole launches of a damaged binary report.")
 
 
+select_codes = click.option(
+    "--select", metavar="CODE[,CODE]", help="Only findings of these codes or of codes that begin so, such as C,P301."
+)
+ignore_codes = click.option("--ignore", metavar="CODE[,CODE]", help="No findings of these codes.")
+baseline = click.option("--baseline", metavar="FILE", help="Findings that were accepted, with the reason for each.")
+fail_on = click.option(
+    "--fail-on", type=click.Choice(["note", "warning", "error", "never"]), default="error", show_default=True,
+    help="Exit with 1 on a finding of this severity or above.",
+)  # fmt: skip
+
+
+def fails(analysis: Analysis, fail_on: str) -> bool:
+    """Whether an analysis has a finding of a severity or above."""
+    from ncu_roofline.vocabulary import Severity
+
+    worst = analysis.worst()
+    return fail_on != "never" and worst is not None and worst >= Severity[fail_on.upper()]
+
+
 def of_analysis(command: _Command) -> _Command:
     """The options that say how reports are analysed; ``analysed`` takes them."""
     for option in reversed(
@@ -76,6 +98,9 @@ def of_analysis(command: _Command) -> _Command:
             timing,
             scrub,
             scrub_kernels,
+            select_codes,
+            ignore_codes,
+            baseline,
         )
     ):
         command = option(command)
@@ -98,6 +123,9 @@ def analysed(
     timing: tuple[str, ...],
     scrub: bool,
     scrub_kernels: bool,
+    select: str | None,
+    ignore: str | None,
+    baseline: str | None,
     quiet: bool = False,
 ) -> Analysis:
     """Analyse reports as the options of ``of_analysis`` say.
@@ -106,6 +134,7 @@ def analysed(
         NcuRooflineError: if a report cannot be read or an option has no meaning.
 
     """
+    from ncu_roofline.acceptance import read_baseline, with_findings
     from ncu_roofline.pipeline import analyze
 
     if peak_source == "measured" and ceilings is None:
@@ -115,4 +144,12 @@ def analysed(
         conditions=conditions, session=session, partial=partial, merge=merge, aggregate=aggregate, timing=timing,
         progress=None if quiet else ReadingProgress(),
     )  # fmt: skip
+    analysis = with_findings(
+        analysis, select=_codes(select), ignore=_codes(ignore),
+        accepted=read_baseline(Path(baseline)) if baseline else (),
+    )  # fmt: skip
     return analysis.scrubbed(kernels=scrub_kernels) if scrub or scrub_kernels else analysis
+
+
+def _codes(text: str | None) -> list[str]:
+    return [code.strip().upper() for code in (text or "").split(",") if code.strip()]

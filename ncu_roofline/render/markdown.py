@@ -53,7 +53,12 @@ def render_markdown(
 
 
 def _findings(findings: Sequence[Finding]) -> list[str]:
-    lines = ["<details><summary>Findings</summary>", ""]
+    return ["<details><summary>Findings</summary>", "", *findings_as_markdown(findings), "", "</details>", ""]
+
+
+def findings_as_markdown(findings: Sequence[Finding]) -> list[str]:
+    """Findings as a list, then every command that they ask for."""
+    lines = []
     for finding in findings:
         launches = f" (launch {positions(finding.launches)})" if finding.launches else ""
         lines.append(
@@ -63,7 +68,7 @@ def _findings(findings: Sequence[Finding]) -> list[str]:
             lines.append(f"  {_text(text)}")
     for command in commands(findings):
         lines += ["", "To collect all that is missing:", "", "```sh", command, "```"]
-    return [*lines, "", "</details>", ""]
+    return lines
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -1,0 +1,36 @@
+"""``ncu-roofline rules``: what each rule checks, why, and what to do."""
+
+from __future__ import annotations
+
+import inspect
+
+import click
+
+from ncu_roofline.errors import UsageError
+
+
+@click.command()
+@click.argument("codes", nargs=-1, metavar="[CODE...]")
+def rules(codes: tuple[str, ...]) -> None:
+    """List the rules, or print the documentation of some of them by code or name."""
+    from ncu_roofline.checks import RULES
+    from ncu_roofline.render.format import aligned
+
+    if not codes:
+        rows = [(rule.code, rule.severity.label, rule.name, _title(rule.doc)) for rule in RULES]
+        click.echo("\n".join(aligned(rows)))
+        return
+    for number, code in enumerate(codes):
+        found = [rule for rule in RULES if code.upper() == rule.code or code.lower() == rule.name]
+        if not found:
+            raise UsageError("CODE", code, "is no rule; ncu-roofline rules lists them")
+        (rule,) = found
+        needs = f"\nNeeds: {', '.join(rule.needs)}." if rule.needs else ""
+        blank = "\n" if number else ""
+        click.echo(
+            f"{blank}{rule.code} {rule.name}\nSeverity: {rule.severity.label}.{needs}\n\n{inspect.cleandoc(rule.doc)}"
+        )
+
+
+def _title(doc: str) -> str:
+    return " ".join(inspect.cleandoc(doc).partition("\n\n")[0].split())
