@@ -33,6 +33,8 @@ CodeArray = npt.NDArray[np.int16]
 NO_RECIPE = -1
 _ATTRIBUTE_FACTORS = {"memory_clock": 1e3, "sm_clock": 1e3}
 """Device attributes are printed without a unit; CUDA defines clocks in kHz (cudaDeviceAttr)."""
+HIT_RATE = ".pct"
+"""Rollup of a hit rate."""
 REPORT_TIME, CYCLES_TIME, NO_TIME = 0, 1, -1
 
 
@@ -72,6 +74,10 @@ class Quantities:
 
     time: FloatArray
     time_source: npt.NDArray[np.int8]
+    time_from_cycles: FloatArray
+    """Cycles over their clock, where both were collected."""
+    hit_rates: Mapping[str, FloatArray]
+    """Share of hits of the caches, by tier."""
     clocks: Mapping[str, FloatArray]
     utilization: Mapping[str, FloatArray]
     attributes: Mapping[str, FloatArray]
@@ -90,7 +96,7 @@ class Quantities:
 def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: int) -> Quantities:
     """Evaluate one map over all given launches; ``values`` maps metrics with rollup to base-unit arrays."""
     timeless = CounterView(values, unknown(launches))
-    time, time_source = _time(metric_map, timeless)
+    time, time_source, from_cycles = _time(metric_map, timeless)
     view = CounterView(values, time)
     work = {
         name: amount
@@ -112,6 +118,8 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
     return Quantities(
         time=time,
         time_source=time_source,
+        time_from_cycles=from_cycles,
+        hit_rates={tier: view.get(counter + HIT_RATE) for tier, counter in metric_map.hit_rates.items()},
         clocks={name: clock(view, counter) for name, counter in metric_map.clocks.items()},
         utilization=_utilization(view, metric_map),
         attributes={
@@ -133,15 +141,15 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
     )
 
 
-def _time(metric_map: MetricMap, view: CounterView) -> tuple[FloatArray, npt.NDArray[np.int8]]:
-    """Duration in seconds and where it is from: the report's own, else cycles over cycles per second."""
+def _time(metric_map: MetricMap, view: CounterView) -> tuple[FloatArray, npt.NDArray[np.int8], FloatArray]:
+    """Duration in seconds, where it is from (the report's own, else cycles over cycles per second), and the latter."""
     reported = first_known([view.get(metric) for metric in metric_map.time])[0]
     cycles = [duration_from_cycles(view, counter) for counter in metric_map.cycles]
     counted = first_known([unknown(len(view.time)), *cycles])[0]
     value, source = first_known([reported, counted])
     # A launch that took no time was not measured.
     measured = value > 0
-    return np.where(measured, value, np.nan), np.where(measured, source, NO_TIME).astype(np.int8)
+    return np.where(measured, value, np.nan), np.where(measured, source, NO_TIME).astype(np.int8), counted
 
 
 def _utilization(view: CounterView, metric_map: MetricMap) -> dict[str, FloatArray]:

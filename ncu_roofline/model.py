@@ -50,6 +50,10 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
     if not np.isnan(quantities.tensor_range[0]).all():
         columns["tensor_operations.low"], columns["tensor_operations.high"] = quantities.tensor_range
     columns |= {f"clocks.{name}": values for name, values in quantities.clocks.items()}
+    columns["time_from_cycles"] = quantities.time_from_cycles
+    columns |= {
+        f"hit_rate.{tier}": values for tier, values in quantities.hit_rates.items() if not np.isnan(values).all()
+    }
     columns["clocks.sm_highest"] = quantities.attributes.get("sm_clock", unknown(len(quantities.time)))
     columns |= {f"utilization.{name}": values for name, values in quantities.utilization.items()}
     attributes = _attribute_ceiling(quantities)

@@ -21,7 +21,7 @@ from ncu_roofline.conditions import COMMAND_LINE, SESSION, Conditions, condition
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.devices import DeviceMatch, match_device
 from ncu_roofline.errors import InputError, NcuRooflineError, UsageError
-from ncu_roofline.evaluate import Quantities, evaluate
+from ncu_roofline.evaluate import HIT_RATE, Quantities, evaluate
 from ncu_roofline.external import external_columns
 from ncu_roofline.grouping import device_time
 from ncu_roofline.identities import Identity, check_identities
@@ -51,6 +51,8 @@ from ncu_roofline.timings import AVERAGE, SINGLE, Rows, TimingConditions, Timing
 from ncu_roofline.vocabulary import is_compute_capability
 
 _TEXT_ATTRIBUTES = ("name",)
+_KNOWN_TO = 0.05
+"""Share of a value that half its last printed digit may be."""
 _TIMES_OF_ACTIVITY = ("gpu__time_active.sum", "gpu__time_active.avg", "gpu__time_active.max")
 """How long the GPU was busy; a time to hold a launch against, not the duration of its own report."""
 
@@ -161,6 +163,7 @@ def analyze(
         device_notes=notes,
         option_notes=(*option_notes, *_without_effect(table, map, library, peak_source)),
         ceiling_notes=_ceiling_notes(measured, table["device"]),
+        coarse=_coarse(values, rounding),
         timings=tuple(timings),
         captures_apart=times_apart(captures, library.maps[BASE].time) if merge else None,
     )
@@ -289,6 +292,7 @@ def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:
         used |= metrics_of(counter)
     for metric_map in library.maps.values():
         used.update(metric_map.time)
+        used.update(counter + HIT_RATE for counter in metric_map.hit_rates.values())
         for name, metric in metric_map.attributes.items():
             (texts if name in _TEXT_ATTRIBUTES else used).add(metric)
     return frozenset(used), frozenset(texts)
@@ -317,6 +321,14 @@ def _joined(inputs: Sequence[Mapping[str, FloatArray]], sizes: Sequence[int]) ->
         name: np.concatenate([values.get(name, unknown(size)) for values, size in zip(inputs, sizes, strict=True)])
         for name in names
     }
+
+
+def _coarse(
+    values: Mapping[str, FloatArray], rounding: Mapping[str, FloatArray]
+) -> tuple[tuple[str, npt.NDArray[np.bool_]], ...]:
+    """Counters whose printed digits leave more than a share open; zero is zero."""
+    found = ((name, rounding[name] > _KNOWN_TO * values[name]) for name in values if (rounding[name] > 0).any())
+    return tuple((name, hit & (values[name] > 0)) for name, hit in found if (hit & (values[name] > 0)).any())
 
 
 def _identities_of(
@@ -452,6 +464,9 @@ def _facts(
                 loss=report.loss,
                 range_results=report.range_results,
                 launch_count=conditions.launch_count,
+                cache_control=conditions.cache_control,
+                clock_control=conditions.clock_control,
+                replay_mode=conditions.replay_mode,
                 other_session=other,
             )
         )

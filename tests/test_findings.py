@@ -72,6 +72,15 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "C401": lambda: page({}),
     "C402": lambda: page({}),
     "C403": lambda: page({}),
+    "R118": lambda: page({"gpc__cycles_elapsed.max": "20,000 cycle", "gpc__cycles_elapsed.avg.per_second": "1 Mhz"}),
+    "R119": lambda: page({"PKD": "1,117.5871 byte/cycle"}),
+    "R120": lambda: page({"DR": "0.01 Mbyte"}, gone=("DB",)),
+    "C404": lambda: page({}),
+    "C405": lambda: details(*(row for n in (0, 1) for row in launch(CLEAN | {"SMHZ": f"{1 + n / 5} Ghz"}, number=n))),
+    "C406": lambda: page({}),
+    "C407": lambda: page({}),
+    "C408": lambda: details(*launch(CLEAN)) + details(*launch(CLEAN), device="1"),
+    "P306": lambda: page({"lts__t_sector_hit_rate.pct": "100.02 %"}),
     "T501": lambda: page({}),
     "T502": lambda: page({}, cc="9.0").replace('"k"', '"other"'),
     "T503": lambda: page({}).replace('"k"', '"void k<4>(int)"'),
@@ -117,19 +126,21 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     ceilings = path.parent / "roofs.yaml"
     ceilings.write_text("schema: 1\nsources: [a stream benchmark]\nceilings: {dram: {value: 1.2 TB/s}}\n")
     device = "A30" if code == "R113" else None
-    roofs = ceilings if code == "M216" else None
+    roofs = ceilings if code in ("M216", "R119") else None
     inputs = [path, path] if code == "C402" else [path]
     times = path.parent / "times.csv"
-    times.write_text("kernel,grid,block,time_us\nk,512,256,20\n")
+    times.write_text("kernel,grid,block,time_us\nk,512,256,10\n")
     analysis = nr.analyze(
         *inputs, ceilings=roofs, device=device, partial=code == "R114", merge=code == "C402",
-        timing=times if code in ("C403", "T501", "T502", "T503") else None,
+        timing=times if code in ("C403", "C404", "T501", "T502", "T503") else None,
+        conditions="cache=all,clock=base,replay=application" if code == "C407" else None,
     )  # fmt: skip
     assert code in codes(analysis)
 
 
 def test_no_rule_fires_on_a_clean_report(write: Write) -> None:
-    assert [(f.code, f.message) for f in nr.analyze(write(page({}))).finding_list] == []
+    analysis = nr.analyze(write(page({})), conditions="cache=all,clock=base")
+    assert [(f.code, f.message) for f in analysis.finding_list] == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -6,9 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ncu_roofline.arrays import BoolArray, ratio
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.vocabulary import Severity
 
+_TIMES_AGREE = 0.10
+"""Share by which two times of one launch may differ before it is said."""
+_SAME_CLOCK = 0.02
+"""Share by which two clocks may differ that are taken for the same."""
+_CLOCK_DRIFT = 0.10
+"""Share by which clocks of launches may differ: under ncu's lock they stay within 6 % in real reports."""
 _CAPTURES_APART = 0.05
 """Total times that are further apart than this are not those of one thing."""
 
@@ -40,3 +47,110 @@ def session_of_another_report(view: View) -> Iterator[Evidence]:
     for facts in view.inputs:
         if facts.other_session:
             yield Evidence(view.launches_of(facts), f"{facts.other_session}: it is not used.")
+
+
+def times_apart(view: View) -> Iterator[Evidence]:
+    """The time of ncu and a time from elsewhere differ by more than 10 %.
+
+    ncu locks the clock and flushes caches before every pass unless it is told not to; the running application does
+    neither. Both times may be right, and they are not of the same thing: fractions hold for the time of ncu, and a rate
+    with the other time belongs to another clock and other caches. The sentence gives the ratio of the times beside that
+    of the clocks.
+    """
+    own, other = view.floats("time"), view.floats("external.time")
+    share = ratio(own, other)
+    hit = np.abs(share - 1.0) > _TIMES_AGREE
+    if hit.any():
+        launch = int(np.where(hit, np.abs(np.log(np.where(hit, share, 1.0))), -1.0).argmax())
+        facts = view.inputs[int(view.columns["input"][launch])]
+        clock, highest = view.floats("clocks.sm")[launch], view.floats("clocks.sm_highest")[launch]
+        causes = []
+        if clock < highest * (1.0 - _SAME_CLOCK):
+            causes.append(
+                f"the SM clock was {clock / 1e9:.4g} GHz under ncu, and the device reaches {highest / 1e9:.4g} GHz "
+                f"(ratio {highest / clock:.2f})"
+            )
+        if facts.cache_control == "all" and view.labels("external.cache_control")[launch] == "none":
+            causes.append("ncu flushed the caches before every pass, and the other run found them as it left them")
+        yield Evidence(
+            hit,
+            f"ncu took {own[launch] * 1e6:.4g} us and {view.labels('external.source')[launch]} "
+            f"{other[launch] * 1e6:.4g} us (ratio {share[launch]:.2f}){_where(hit, launch)}"
+            f"{': ' if causes else ''}{'; '.join(causes)}.",
+            "Quote each time with its conditions; to compare them, profile with --clock-control none "
+            "--cache-control none.",
+        )
+
+
+def clock_drift(view: View) -> Iterator[Evidence]:
+    """The SM clock of a device differs by more than 10 % between launches of one report.
+
+    Clocks that are not locked follow load, temperature and power, so times and compute ceilings of such launches are
+    not of one condition. Each launch is held against the ceilings at its own clock; do not compare their times.
+    """
+    clock = view.floats("clocks.sm")
+    for facts in view.inputs:
+        for device in dict.fromkeys(view.labels("device_ordinal")[view.launches_of(facts)].tolist()):
+            mine = view.launches_of(facts) & (view.labels("device_ordinal") == device) & (clock > 0)
+            if not mine.any():
+                continue
+            low, high = clock[mine].min(), clock[mine].max()
+            if high > low * (1.0 + _CLOCK_DRIFT):
+                yield Evidence(
+                    np.asarray(mine, np.bool_),
+                    f"{facts.path}: the SM clock is between {low / 1e9:.4g} and {high / 1e9:.4g} GHz "
+                    f"({high / low - 1.0:.0%} apart).",
+                    "Lock the clocks (ncu does with --clock-control base), and look for throttling.",
+                )
+
+
+def conditions_unknown(view: View) -> Iterator[Evidence]:
+    """It is not known whether caches were flushed and clocks locked.
+
+    A table does not say it. Numbers of such a report must not be paired with times or bytes from elsewhere.
+    """
+    for facts in view.inputs:
+        unknown = [
+            name for name, value in (("cache", facts.cache_control), ("clock", facts.clock_control)) if value is None
+        ]
+        if unknown:
+            yield Evidence(
+                view.launches_of(facts),
+                f"{facts.path}: {' and '.join(unknown)} control are not known."
+                if len(unknown) > 1
+                else f"{facts.path}: {unknown[0]} control is not known.",
+                "Give the session page (--session FILE; ncu --import REPORT --page session --csv), or say it with "
+                "--conditions cache=all,clock=base.",
+            )
+
+
+def replay_over_runs(view: View) -> Iterator[Evidence]:
+    """Counters and time of a launch are from several runs, or of a whole range.
+
+    Application replay starts the application once per pass, so that counters agree only if each run does the same.
+    Range replay gives one result for all launches of a range; its name is no kernel, and nothing in it can be given to
+    one.
+    """
+    for facts in view.inputs:
+        if facts.replay_mode in ("application", "app-range", "range"):
+            what = "one result per range of launches" if "range" in facts.replay_mode else "one pass per run"
+            yield Evidence(view.launches_of(facts), f"{facts.path}: {facts.replay_mode} replay, {what}.")
+
+
+def devices_mixed(view: View) -> Iterator[Evidence]:
+    """Launches of several devices are in one input.
+
+    Shares of time are per device, and ceilings are those of each launch. Sums over all of them are of no device.
+    """
+    for facts in view.inputs:
+        mine = view.launches_of(facts)
+        devices = dict.fromkeys(
+            zip(view.labels("device_ordinal")[mine].tolist(), view.labels("device")[mine].tolist(), strict=True)
+        )
+        if len(devices) > 1:
+            names = ", ".join(f"{ordinal}: {name or 'not named'}" for ordinal, name in devices)
+            yield Evidence(mine, f"{facts.path}: launches of {len(devices)} devices ({names}).")
+
+
+def _where(hit: BoolArray, launch: int) -> str:
+    return f" (launch {launch})" if hit.sum() > 1 else ""

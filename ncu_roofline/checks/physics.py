@@ -17,6 +17,7 @@ TOO_SHORT: Final = 10e-6
 _LIMITS: Final = ((Severity.NOTE, 1.0, 1.02), (Severity.WARNING, 1.02, 1.10), (Severity.ERROR, 1.10, np.inf))
 _ROUNDING: Final = 1e-9
 _BUSY_LIMIT: Final = 1.02
+_HIT_RATE_ROUNDING: Final = 1e-4
 
 
 def above_ceiling(view: View) -> Iterator[Evidence]:
@@ -98,6 +99,20 @@ def busy_above_peak(view: View) -> Iterator[Evidence]:
         if hit.any():
             top = int(np.where(hit, busy, 0.0).argmax())
             yield Evidence(hit, f"{column.partition('.')[2]} is at {busy[top]:.1%}{_where(hit, top)}, which cannot be.")
+
+
+def hit_rate_impossible(view: View) -> Iterator[Evidence]:
+    """A hit rate is above 100 %.
+
+    Hits and accesses were counted in different passes that did not do the same. Nothing can be said about reuse in such
+    a launch.
+    """
+    for column in view.matching("hit_rate.*"):
+        rate = view.floats(column)
+        hit = rate > 1.0 + _HIT_RATE_ROUNDING
+        if hit.any():
+            top = int(np.where(hit, rate, 0.0).argmax())
+            yield Evidence(hit, f"the hit rate of {column.partition('.')[2]} is {rate[top]:.1%}{_where(hit, top)}.")
 
 
 def _where(hit: BoolArray, launch: int) -> str:

@@ -39,6 +39,9 @@ class InputFacts:
     """Whether an entry stands for several launches."""
     loss: Loss | None = None
     range_results: int = 0
+    cache_control: str | None = None
+    clock_control: str | None = None
+    replay_mode: str | None = None
     launch_count: int | None = None
     """How many launches were to be profiled at most, where the report says so."""
     other_session: str = ""
@@ -77,6 +80,8 @@ class View:
     ceiling_notes: tuple[str, ...] = ()
     """What was taken from a file of measured ceilings, and what not."""
 
+    coarse: tuple[tuple[str, BoolArray], ...] = ()
+    """Used counters that were printed with too few digits, each with its launches."""
     timings: tuple[Timings, ...] = ()
     """Times of other producers."""
     captures_apart: float | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ncu_roofline.checks import ceilings, conditions, mapping, physics, reading, timing
+from ncu_roofline.checks import ceilings, conditions, mapping, physics, reading, timing, units
 from ncu_roofline.checks.rule import Rule
 from ncu_roofline.vocabulary import Severity
 
@@ -29,9 +29,17 @@ RULES: Final = (
     Rule("R115", "end-not-marked", Severity.NOTE, (), reading.end_not_marked),
     Rule("R116", "range-results", Severity.WARNING, (), reading.range_results),
     Rule("R117", "launches-missing", Severity.WARNING, (), reading.launches_missing),
+    Rule("R118", "time-against-cycles", Severity.WARNING, ("time_from_cycles",), units.time_against_cycles),
+    Rule("R119", "binary-prefix", Severity.NOTE, ("ceilings.*.measured.value",), units.binary_prefix),
+    Rule("R120", "rounded-too-much", Severity.NOTE, (), units.rounded_too_much),
     Rule("C401", "session-of-another-report", Severity.WARNING, (), conditions.session_of_another_report),
     Rule("C402", "captures-merged", Severity.NOTE, (), conditions.captures_merged),
     Rule("C403", "timing-of-other-conditions", Severity.NOTE, (), timing.timing_of_other_conditions),
+    Rule("C404", "times-apart", Severity.WARNING, ("external.time",), conditions.times_apart),
+    Rule("C405", "clock-drift", Severity.NOTE, ("clocks.sm",), conditions.clock_drift),
+    Rule("C406", "conditions-unknown", Severity.NOTE, (), conditions.conditions_unknown),
+    Rule("C407", "replay-over-runs", Severity.NOTE, (), conditions.replay_over_runs),
+    Rule("C408", "devices-mixed", Severity.NOTE, (), conditions.devices_mixed),
     Rule("T501", "timing-read", Severity.NOTE, (), timing.timing_read),
     Rule("T502", "timing-not-joined", Severity.NOTE, (), timing.timing_not_joined),
     Rule("T503", "timing-weakly-joined", Severity.WARNING, (), timing.timing_weak),
@@ -56,4 +64,5 @@ RULES: Final = (
     Rule("P303", "instruction-mix", Severity.NOTE, ("ceilings.*.mix.value",), physics.instruction_mix),
     Rule("P304", "busy-above-peak", Severity.NOTE, ("utilization.*",), physics.busy_above_peak),
     Rule("P305", "identity-broken", Severity.WARNING, (), physics.identity_broken),
+    Rule("P306", "hit-rate-impossible", Severity.WARNING, ("hit_rate.*",), physics.hit_rate_impossible),
 )

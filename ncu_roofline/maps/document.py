@@ -16,7 +16,7 @@ from ncu_roofline.strict_yaml import YamlFile, read_yaml
 from ncu_roofline.vocabulary import PATHS, TIERS, is_compute_capability
 
 _KEYS = {
-    "schema", "id", "title", "compute_capabilities", "extends", "time", "cycles", "clocks", "utilization",
+    "schema", "id", "title", "compute_capabilities", "extends", "time", "cycles", "clocks", "hit_rates", "utilization",
     "attributes", "tensor_activity", "opcodes", "paths", "tiers", "unmeasured", "absent", "only_seen_in", "sources",
 }  # fmt: skip
 _ATTRIBUTES = {
@@ -43,6 +43,7 @@ class Document:
     time: tuple[str, ...] = ()
     cycles: tuple[str, ...] = ()
     clocks: Mapping[str, str] = field(default_factory=dict)
+    hit_rates: Mapping[str, str] = field(default_factory=dict)
     utilization: tuple[str, ...] = ()
     attributes: Mapping[str, str] = field(default_factory=dict)
     tensor_activity: TensorActivity | None = None
@@ -81,6 +82,9 @@ def read_document(path: Path) -> Document:
         name: _counter(file, f"$.clocks.{name}", counter)
         for name, counter in file.mapping("$.clocks", top.get("clocks", {})).items()
     }
+    hit_rates = file.mapping("$.hit_rates", top.get("hit_rates", {}))
+    file.only("$.hit_rates", hit_rates, set(TIERS))
+    document.hit_rates = {tier: _counter(file, f"$.hit_rates.{tier}", name) for tier, name in hit_rates.items()}
     document.utilization = _counters(file, "$.utilization", top.get("utilization", []))
     document.attributes = _attributes(file, top.get("attributes", {}))
     document.tensor_activity = _tensor_activity(file, top.get("tensor_activity"))

@@ -24,6 +24,7 @@ def to_yaml(metric_map: MetricMap) -> str:
         "time": list(metric_map.time),
         "cycles": list(metric_map.cycles),
         "clocks": dict(metric_map.clocks),
+        "hit_rates": dict(metric_map.hit_rates),
         "utilization": list(metric_map.utilization),
         "attributes": dict(metric_map.attributes),
         "tensor_activity": _activity(metric_map.tensor_activity),

@@ -95,6 +95,8 @@ class MetricMap:
     """Base counters whose ``.avg`` or ``.max`` over ``.avg.per_second`` is a duration, best first."""
     clocks: Mapping[str, str]
     """Clock name -> base counter of its cycles."""
+    hit_rates: Mapping[str, str]
+    """Tier -> base counter of the share of hits of its cache, which ncu gives as a percentage."""
     utilization: tuple[str, ...]
     """Throughput metrics that ncu gives only as a percentage of peak."""
     attributes: Mapping[str, str]
