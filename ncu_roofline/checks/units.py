@@ -36,8 +36,8 @@ def time_against_cycles(view: View) -> Iterator[Evidence]:
             more = f" (launch {launch})" if hit.sum() > 1 else ""
             yield Evidence(
                 hit,
-                f"the duration is {time[launch]:.4g} s, the cycles over their clock {counted[launch]:.4g} s, a ratio of "
-                f"{share[launch]:.4g}{more}{f': {cause}' if cause else ''}.",
+                f"the duration is {time[launch]:.4g} s, the cycles over their clock {counted[launch]:.4g} s, a ratio "
+                f"of {share[launch]:.4g}{more}{f': {cause}' if cause else ''}.",
                 "Export the report again; do not quote its times or rates.",
                 severity,
             )
