@@ -326,7 +326,7 @@ def _joined(inputs: Sequence[Mapping[str, FloatArray]], sizes: Sequence[int]) ->
 def _coarse(
     values: Mapping[str, FloatArray], rounding: Mapping[str, FloatArray]
 ) -> tuple[tuple[str, npt.NDArray[np.bool_]], ...]:
-    """Counters whose printed digits leave more than a share open; zero is zero, and no amount is made of percentages."""
+    """Counters whose printed digits leave more than a share open; no amount is made of zeros and percentages."""
     amounts = (name for name in values if ".pct" not in name and (rounding[name] > 0).any())
     found = ((name, rounding[name] > _KNOWN_TO * values[name]) for name in amounts)
     return tuple((name, hit & (values[name] > 0)) for name, hit in found if (hit & (values[name] > 0)).any())
