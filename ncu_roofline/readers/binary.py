@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BufferedReader
+from itertools import repeat
 from operator import itemgetter
 from typing import Any, Final
 
@@ -58,6 +59,8 @@ class _Layout:
     lengths: tuple[int, ...]
     offsets: npt.NDArray[np.intp]
     """Where the value of each begins when they are put one behind the other."""
+    begins: tuple[int, ...]
+    """Where the value of each begins in its own bytes."""
     others: tuple[int, ...]
     names: tuple[str, ...]
     """Of the doubles, then of the others."""
@@ -71,44 +74,37 @@ class _Part:
     launches: list[int] = field(default_factory=list)
     doubles: list[bytes] = field(default_factory=list)
     others: list[list[float]] = field(default_factory=list)
+    odd: dict[int, list[float]] = field(default_factory=dict)
+    """Rows that wait in which a number of another type has the length of a double, already decoded."""
     chunks: list[FloatArray] = field(default_factory=list)
 
-    def add(self, launch: int, doubles: bytes, others: list[float]) -> None:
+    def add(self, launch: int, doubles: Sequence[bytes], others: list[float]) -> None:
+        """Take a launch.
+
+        Raises:
+            DecodeError: if one of its numbers cannot be decoded.
+
+        """
+        kind = _VALUE_OF_DOUBLE
+        if not all(map(bytes.startswith, doubles, repeat(kind), self.layout.begins)):
+            self.odd[len(self.others)] = [_number(Metric.FromString(content).value) for content in doubles]
         self.launches.append(launch)
-        self.doubles.append(doubles)
+        self.doubles.append(b"".join(doubles))
         self.others.append(others)
         if len(self.others) == _ROWS:
             self.flush()
 
     def flush(self) -> None:
-        """Decode the rows that wait.
-
-        Raises:
-            DamagedError: if one cannot be decoded.
-
-        """
+        """Decode the rows that wait."""
         if not self.others:
             return
         count, layout = len(self.others), self.layout
         content = np.frombuffer(b"".join(self.doubles), np.uint8).reshape(count, sum(layout.lengths))
-        before = content[:, (layout.offsets[:, None] + np.arange(-len(_VALUE_OF_DOUBLE), 0)).ravel()]
         values = np.ascontiguousarray(content[:, (layout.offsets[:, None] + np.arange(8)).ravel()]).view("<f8")
-        is_double = before.reshape(count, -1, 3) == np.frombuffer(_VALUE_OF_DOUBLE, np.uint8)
-        for row in np.flatnonzero(~is_double.all(axis=(1, 2))):
-            values[row] = self._one_by_one(self.doubles[row])
+        for row, decoded in self.odd.items():
+            values[row] = decoded
         self.chunks.append(np.hstack([values, np.array(self.others, np.float64).reshape(count, -1)]))
-        self.doubles, self.others = [], []
-
-    def _one_by_one(self, doubles: bytes) -> list[float]:
-        """Values of a launch in which a number of another type has the length of a double."""
-        ends = np.cumsum(self.layout.lengths).tolist()
-        try:
-            return [
-                _number(Metric.FromString(doubles[end - length : end]).value)
-                for end, length in zip(ends, self.layout.lengths, strict=True)
-            ]
-        except DecodeError as error:
-            raise DamagedError("a metric cannot be decoded") from error
+        self.doubles, self.others, self.odd = [], [], {}
 
     def matrix(self) -> FloatArray:
         """Values of every launch (rows) and metric of the layout (columns)."""
@@ -131,6 +127,9 @@ class Results:
     opcodes: dict[str, dict[int, float]] = field(default_factory=dict)
     with_histogram: list[int] = field(default_factory=list)
     rules: list[tuple[int, str, str, str, str]] = field(default_factory=list)
+    _found_texts: dict[str, str] = field(default_factory=dict)
+    _found_opcodes: dict[str, float] | None = None
+    """Of the launch that is being read; they count when it is whole."""
     _known_texts: dict[bytes, str] = field(default_factory=dict)
     _known_numbers: dict[bytes, float] = field(default_factory=dict)
     """Of metrics by their content; the attributes of a device are the same in every launch."""
@@ -185,11 +184,13 @@ class Results:
             part, doubles = self._part(metrics)
             layout = part.layout
             names = layout.names[len(layout.doubles) :]
-            others = [self._value(name, metrics[at], launch) for name, at in zip(names, layout.others, strict=True)]
+            self._found_texts, self._found_opcodes = {}, None
+            others = [self._value(name, metrics[at]) for name, at in zip(names, layout.others, strict=True)]
+            part.add(launch, doubles, others)
         except DecodeError as error:
             raise DamagedError(f"result {launch} cannot be decoded") from error
-        part.add(launch, b"".join(doubles), others)
         self._identify(result, launch)
+        self._commit(launch)
         if self.names is None:
             self._rules(result, launch)
 
@@ -230,28 +231,39 @@ class Results:
         lengths = tuple(len(metrics[position]) for position in doubles)
         offsets = np.cumsum([0, *lengths[:-1]])[: len(lengths)] + np.array(begins, np.intp)
         ordered = tuple(names[position] for position in (*doubles, *others))
-        return _Layout(heads, tuple(doubles), lengths, offsets.astype(np.intp), tuple(others), ordered)
+        values = tuple(begin - len(_VALUE_OF_DOUBLE) for begin in begins)
+        return _Layout(heads, tuple(doubles), lengths, offsets.astype(np.intp), values, tuple(others), ordered)
 
-    def _value(self, name: str, content: bytes, launch: int) -> float:
+    def _commit(self, launch: int) -> None:
+        """Keep texts and opcodes of a launch that is whole."""
+        for name, found in self._found_texts.items():
+            self.texts.setdefault(name, {})[launch] = found
+        if self._found_opcodes is not None:
+            self.with_histogram.append(launch)
+            for opcode, count in self._found_opcodes.items():
+                self.opcodes.setdefault(opcode, {})[launch] = count
+
+    def _value(self, name: str, content: bytes) -> float:
         """The number of a metric, NaN where it has none; a text or a histogram is put aside."""
         known = self._known_numbers.get(content)
         if known is not None:
             return known
         metric = Metric.FromString(content)
         if name == HISTOGRAM:
-            self._histogram(metric, launch)
+            self._histogram(metric)
         if metric.value.HasField("text"):
-            self.texts.setdefault(name, {})[launch] = self._text(metric.value.text)
+            self._found_texts[name] = self._text(metric.value.text)
         number = _number(metric.value)
         if name != HISTOGRAM and not math.isnan(number) and len(self._known_numbers) < _NUMBERS_KNOWN:
             self._known_numbers[content] = number
         return number
 
-    def _histogram(self, metric: Any, launch: int) -> None:
-        self.with_histogram.append(launch)
+    def _histogram(self, metric: Any) -> None:
+        found: dict[str, float] = {}
+        self._found_opcodes = found
         for instance in metric.instances:
-            counts = self.opcodes.setdefault(self._text(instance.key.text), {})
-            counts[launch] = counts.get(launch, 0.0) + _number(instance.value)
+            opcode = self._text(instance.key.text)
+            found[opcode] = found.get(opcode, 0.0) + _number(instance.value)
 
     def _identify(self, result: Any, launch: int) -> None:
         name = result.demangled_name or result.function_name or result.mangled_name
@@ -304,6 +316,8 @@ class Results:
         values: dict[str, FloatArray] = {}
         while self.parts:
             part = self.parts.pop(0)
+            if not part.launches:
+                continue
             launches, matrix = np.array(part.launches), part.matrix()
             for number, name in enumerate(part.layout.names):
                 values.setdefault(name, unknown(len(self)))[launches] = matrix[:, number]

@@ -15,6 +15,7 @@ from typing import Any, Final
 import polars as pl
 
 from ncu_roofline.arrays import objects
+from ncu_roofline.errors import InputError
 from ncu_roofline.readers.details import NOT_AVAILABLE
 from ncu_roofline.readers.lines import LineLog, Text
 from ncu_roofline.readers.report import CELL_SCHEMA, IDENTITY_COLUMNS, RawReport
@@ -27,7 +28,8 @@ _LAUNCH: Final = re.compile(
     r"(?:, [0-9]{4}-[A-Z][a-z]{2}-[0-9]{2} [0-9:]{8})?"
     r", Context (?P<context>[0-9]+), Stream (?P<stream>[0-9]+)"
     r"(?:, Device (?P<device_ordinal>[0-9]+), CC (?P<cc>[0-9]+\.[0-9]+))?"
-    r"(?:, Invocations (?P<invocations>[0-9,.]+))?\s*"
+    r"(?:, Invocations (?P<invocations>[0-9,.]+))?"
+    r"(?:, [A-Z].*)?\s*"
 )
 _MARK: Final = re.compile(rb", Context [0-9]+, Stream [0-9]+")
 _PROCESS: Final = re.compile(r"\[([0-9]+)\] \S.*@\S+\s*")
@@ -77,6 +79,8 @@ class _Log:
     section: str = ""
     table: _Table | None = None
     in_rule: bool = False
+    is_lost: bool = False
+    """Whether the line of the launch could not be read."""
 
     def take(self, line: str, number: int) -> None:
         """Take one line."""
@@ -86,6 +90,12 @@ class _Log:
             self.process = found[1]
         elif ", Context " in line and (found := _LAUNCH.fullmatch(line)):
             self._launch(found, number)
+        elif _MARK.search(line.encode()):
+            # What follows belongs to a launch that is not known, and to no other.
+            self.skipped.skip("damaged", line.encode(), number)
+            self.is_lost, self.table, self.in_rule = True, None, False
+        elif self.is_lost:
+            self.skipped.skip("foreign", line.encode(), number)
         elif not self.identity["line"]:
             self.skipped.skip("preface", line.encode(), number)
         elif found := _SECTION.fullmatch(line):
@@ -106,7 +116,7 @@ class _Log:
         parts: dict[str, Any] = {**found.groupdict(), "process": self.process, "line": number}
         for name, values in self.identity.items():
             values.append(parts.get(name))
-        self.section, self.table, self.in_rule = "", None, False
+        self.section, self.table, self.in_rule, self.is_lost = "", None, False, False
 
     def _ruler(self, line: str) -> None:
         if self.table is None:
@@ -139,10 +149,16 @@ def read_log(path: str, text: Text, names: AbstractSet[str] | None, digest: Call
         names: printed metric names and labels to keep; None keeps all.
         digest: gives the SHA-256 of the input.
 
+    Raises:
+        InputError: if no line of a launch can be read.
+
     """
     log = _Log(names)
     for number, line in enumerate(text[:].decode("utf-8", "replace").split("\n"), start=1):
         log.take(line.rstrip("\r"), number)
+    if not log.identity["line"]:
+        damaged = log.skipped.lines["damaged"][0]
+        raise InputError(path, "no line that names a launch can be read", "Give the whole output of ncu.", damaged)
     return RawReport(
         path=path,
         digest=digest,

@@ -134,7 +134,7 @@ def read_cutlass(path: str, text: str) -> Timings:
     """
     rows, wrong, unverified, off = Rows(), 0, 0, False
     lines = text.splitlines()
-    begin = next(number_of_line for number_of_line, line in enumerate(lines) if line.startswith(_FIRST_CUTLASS))
+    begin = next(number_of_line for number_of_line, line in enumerate(lines) if _FIRST_CUTLASS in line)
     for row in csv.DictReader(lines[begin:]):
         disposition, status = (str(row.get(name) or "").strip() for name in ("Disposition", "Status"))
         if status != "success" or disposition in ("incorrect", "failed", "invalid_problem", "not_run"):
@@ -144,7 +144,7 @@ def read_cutlass(path: str, text: str) -> Timings:
         time = number(str(row["Runtime"])) / _MILLISECONDS
         rows.add(time, statistic=AVERAGE, kernel=row["Operation"], label=_problem(row))
         rate, moved = (number(str(row.get(name) or "")) for name in ("GB/s", "Bytes"))
-        off |= bool(abs(moved / time / _GIBI / rate - 1) < 1e-3)
+        off |= bool(time > 0 and rate > 0 and abs(moved / time / _GIBI / rate - 1) < 1e-3)
     if not len(rows):
         raise InputError(
             path, f"cutlass_profiler has no time of a verified operation: {wrong} rows failed or gave wrong results",

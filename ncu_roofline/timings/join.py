@@ -7,6 +7,7 @@ have one; a name that was cut; the bare name with grid and block. A name that se
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ def join(launches: Columns, timings: Sequence[Timings]) -> Columns:
     """Times for launches; the first file that has one for a launch gives it.
 
     Args:
-        launches: columns ``kernel``, ``mangled``, ``grid``, ``block``, ``device_ordinal`` and ``invocations``.
+        launches: columns ``input``, ``kernel``, ``mangled``, ``grid``, ``block``, ``device_ordinal`` and ``invocations``.
         timings: what was read.
 
     Returns:
@@ -54,26 +55,42 @@ def join(launches: Columns, timings: Sequence[Timings]) -> Columns:
 def _join_one(launches: Columns, found: Timings, number: int, result: Columns) -> None:
     ours, theirs = _rows(launches, launches["device_ordinal"]), _rows(found.columns, found.columns["device"])
     devices = {row["device"] for row in theirs}
-    if len(devices) < 2 or not {row["device"] for row in ours} <= devices:
+    are_folded = len(devices) > 1 and not {row["device"] for row in ours} <= devices
+    if len(devices) < 2 or are_folded:
         # One device, or it cannot be told which of them is meant.
         for row in (*ours, *theirs):
             row["device"] = None
+    inputs = launches["input"].tolist()
     for match, of_launch, of_row in _LEVELS:
         # Every level looks at all launches, so that the n-th of them stays the n-th.
         keys, places = [of_launch(row) for row in ours], _places([of_row(row) for row in theirs])
         if of_row in (_cut, _cut_without_shape):
             places = _completed(places, keys)
-        if of_launch not in (_mangled, _with_arguments):
+        if of_launch not in (_mangled, _exact):
             _leave_out_shared(keys, places, ours, theirs, by_shape=of_row in _WITHOUT_SHAPE)
+        traced = {key for key, rows in places.items() if all(found.columns["statistic"][row] == SINGLE for row in rows)}
         seen: dict[_Key, int] = {}
-        for launch, key in enumerate(keys):
+        for launch, (key, part) in enumerate(zip(keys, inputs, strict=True)):
             rows = places.get(key, []) if key is not None else []
-            occurrence = seen[key] = seen.get(key, -1) + 1
-            is_trace = all(found.columns["statistic"][row] == SINGLE for row in rows)
+            occurrence = seen[part, key] = seen.get((part, key), -1) + 1
             # A trace has a row for each launch; a summary has one, which stands for all of them.
-            at = occurrence if is_trace else 0 if len(rows) == 1 else len(rows)
+            at = occurrence if key in traced else 0 if len(rows) == 1 else len(rows)
             if at < len(rows) and result["external.file"][launch] < 0:
-                _give(result, launch, found, rows[at], number, match, int(launches["invocations"][launch]))
+                kind = _doubt(
+                    ours[launch], theirs[rows[at]], WEAK if are_folded else match, is_mangled=of_row is _mangled
+                )
+                if kind is not None:
+                    _give(result, launch, found, rows[at], number, kind, int(launches["invocations"][launch]))
+
+
+def _doubt(mine: _Row, other: _Row, match: str, *, is_mangled: bool) -> str | None:
+    """The match of two rows, given what their names say of namespaces; None if they are of two kernels."""
+    if is_mangled or mine["kernel"] is None or other["kernel"] is None:
+        return match
+    (function, arguments), (other_function, other_arguments) = map(names.qualified, (mine["kernel"], other["kernel"]))
+    if function and other_function and function != other_function:
+        return None
+    return WEAK if arguments and other_arguments and arguments != other_arguments else match
 
 
 def _rows(table: Columns, devices: Any) -> list[_Row]:
@@ -92,11 +109,16 @@ def _places(keys: Sequence[_Key]) -> dict[_Key, list[int]]:
 
 def _completed(places: dict[_Key, list[int]], keys: Sequence[_Key]) -> dict[_Key, list[int]]:
     """Rows with cut names, under the name of the only launches whose name begins like that."""
+    by_shape: dict[_Key, list[str]] = {}
+    for name, shape in sorted({key for key in keys if key is not None}, key=lambda key: str(key[0])):
+        by_shape.setdefault(shape, []).append(name)
     whole: dict[_Key, list[int]] = {}
     for (begin, shape), rows in places.items():
-        meant = {key for key in keys if key is not None and key[0].startswith(begin) and key[1] == shape}
+        candidates = by_shape.get(shape, [])
+        first = bisect_left(candidates, begin)
+        meant = [name for name in candidates[first : first + 2] if name.startswith(begin)]
         if len(meant) == 1:
-            whole.setdefault(meant.pop(), []).extend(rows)
+            whole.setdefault((meant[0], shape), []).extend(rows)
     return whole
 
 
@@ -108,9 +130,9 @@ def _leave_out_shared(
     for key, row in zip(keys, ours, strict=True):
         if key in places:
             shape = (row["grid"], row["block"]) if by_shape else None
-            kernels.setdefault(key, set()).add((names.with_arguments(row["kernel"]), shape))
+            kernels.setdefault(key, set()).add((names.exact(row["kernel"]), shape))
     for key, rows in list(places.items()):
-        if len(kernels.get(key, ())) > 1 or len({theirs[row]["kernel"] for row in rows}) > 1:
+        if len(kernels.get(key, ())) > 1 or len({names.exact(theirs[row]["kernel"]) for row in rows}) > 1:
             del places[key]
 
 
@@ -130,6 +152,10 @@ def _shape(row: _Row) -> _Key:
 
 def _mangled(row: _Row) -> _Key:
     return None if row["mangled"] is None else (row["mangled"], _shape(row))
+
+
+def _exact(row: _Row) -> _Key:
+    return _named(row, names.exact, shape=_shape(row))
 
 
 def _with_arguments(row: _Row) -> _Key:
@@ -173,6 +199,7 @@ def _named(row: _Row, form: Callable[[str], str | None], *, shape: _Key) -> _Key
 
 _LEVELS: Final[tuple[tuple[str, _KeyOf, _KeyOf], ...]] = (
     (STRONG, _mangled, _mangled),
+    (STRONG, _exact, _exact),
     (STRONG, _with_arguments, _with_arguments),
     (STRONG, _name, _name),
     (WEAK, _name_alone, _name_without_shape),

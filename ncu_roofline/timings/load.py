@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import zlib
@@ -15,6 +16,10 @@ from ncu_roofline.timings.model import Timings
 _GZIP: Final = b"\x1f\x8b"
 _NSYS_REPORT: Final = b"NVIDIA Tegra Profiler Report"
 _HEAD: Final = 64
+_UNREADABLE: Final = (
+    ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError, LookupError, csv.Error,
+)  # fmt: skip
+_LONGEST: Final = 300
 
 
 def load_timings(path: str) -> Timings:
@@ -24,6 +29,15 @@ def load_timings(path: str) -> Timings:
         InputError: if it cannot be read, or has no times of kernels.
 
     """
+    try:
+        return _load(path)
+    except _UNREADABLE as error:
+        # Files of other tools; what is in their fields is not in our hands.
+        problem = f"a value in it is not what it has to be: {type(error).__name__}: {error}"
+        raise InputError(path, problem[:_LONGEST], "Export it again.") from error
+
+
+def _load(path: str) -> Timings:
     try:
         with Path(path).open("rb") as file:
             head = file.read(_HEAD)
@@ -68,6 +82,7 @@ def _of_text(path: str, text: str) -> Timings:
         (nvprof.is_nvprof, nvprof.read_nvprof),
         (nsys.is_nsys, nsys.read_nsys),
         (own.is_own, own.read_own),
+        (nsys.has_marks, nsys.read_nsys),
     ):
         if recognises(text):
             return read(path, text)

@@ -62,8 +62,8 @@ class Rows:
     rows: list[Mapping[str, Any]] = field(default_factory=list)
 
     def add(self, time: float, *, samples: int = 1, statistic: str = SINGLE, **identity: Any) -> None:
-        """Add the time of one launch, or of several by a statistic; a time that is not above zero is none."""
-        if time > 0:
+        """Add the time of one launch, or of several by a statistic; one that is not above zero and finite is none."""
+        if 0 < time < float("inf"):
             self.rows.append({"time": time, "samples": samples, "statistic": statistic, **identity})
 
     def __len__(self) -> int:

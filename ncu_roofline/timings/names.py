@@ -16,6 +16,7 @@ CUT: Final = "\u2026"
 _ANONYMOUS: Final = re.compile(r"\(anonymous namespace\)::|<unnamed>::|^(void )?unnamed>::")
 _CAST: Final = re.compile(r"\([A-Za-z_][\w: ]*\)(?=-?[0-9])")
 _NAMESPACE: Final = re.compile(r"\b[A-Za-z_]\w*::")
+_CONST: Final = re.compile(r"\bconst\b")
 _SUFFIX: Final = re.compile(r"\b([0-9]+)(?:ull|ul|u|ll|l)\b", re.IGNORECASE)
 _WORDS: Final = (("true", "1"), ("false", "0"), ("const", ""))
 _LAST_PIECE: Final = re.compile(r"[<(, ][^<(, ]*$")
@@ -31,7 +32,27 @@ def normalised(name: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def with_arguments(name: str) -> str:
     """The same with the argument list, which tells overloads apart where both tools print it."""
-    return _simplified(name).removeprefix("void")
+    text = _simplified(name).removeprefix("void")
+    # Pointers to constants are written in two ways; how many there are is the same in both.
+    return f"{text}#{len(_CONST.findall(name))}"
+
+
+@lru_cache(maxsize=1 << 16)
+def exact(name: str) -> str:
+    """A name with everything that it says; only spaces, casts and the spelling of unnamed namespaces are left out."""
+    return re.sub(r"\s+", "", _CAST.sub("", _ANONYMOUS.sub("", _behind_range(name)))).removeprefix("void")
+
+
+@lru_cache(maxsize=1 << 16)
+def qualified(name: str) -> tuple[str, str]:
+    """Namespaces of the function itself and of everything in its template arguments; empty where none is printed.
+
+    Tools that print namespaces print all of them, so that two names which differ in them are of two kernels.
+    """
+    text = exact(name)
+    begin = min((at for at in (text.find("<"), text.find("(")) if at >= 0), default=len(text))
+    arguments = _without_arguments(text)[begin:]
+    return text[:begin].rpartition("::")[0], arguments if "::" in arguments else ""
 
 
 def beginning(name: str) -> str | None:

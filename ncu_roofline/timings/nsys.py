@@ -27,8 +27,13 @@ _NO_KERNELS: Final = "Give the kernel times: nsys stats --report cuda_gpu_trace 
 
 
 def is_nsys(text: str) -> bool:
-    """Whether a text looks like the output of ``nsys stats``."""
-    return any(_kind(table) for table in find_tables(text.split("\n"))) or any(mark in text for mark in _MARKS)
+    """Whether a text has a table of ``nsys stats``."""
+    return any(_kind(table) for table in find_tables(text.split("\n")))
+
+
+def has_marks(text: str) -> bool:
+    """Whether a text without such a table is from ``nsys stats`` all the same."""
+    return any(mark in text for mark in _MARKS)
 
 
 def read_nsys(path: str, text: str) -> Timings:

@@ -25,12 +25,12 @@ def read_trace(path: str, document: Mapping[str, Any]) -> Timings:
 
     """
     events = [event for event in document["traceEvents"] if isinstance(event, Mapping) and _is_kernel(event)]
-    events.sort(key=lambda event: (str(_of(event, "device")), float(event.get("ts", 0))))
+    events.sort(key=lambda event: (str(_of(event, "device")), float(event.get("ts") or 0)))
     rows = Rows()
     for event in events:
         rows.add(
             float(event["dur"]) / _MICROSECONDS, kernel=str(event.get("name")), grid=_shape(_of(event, "grid")),
-            block=_shape(_of(event, "block")), device=_of(event, "device"),
+            block=_shape(_of(event, "block")), device=_device(event),
         )  # fmt: skip
     if not len(rows):
         raise InputError(
@@ -53,6 +53,11 @@ def _is_kernel(event: Mapping[str, Any]) -> bool:
 def _of(event: Mapping[str, Any], name: str) -> Any:
     arguments = event.get("args")
     return arguments.get(name) if isinstance(arguments, Mapping) else None
+
+
+def _device(event: Mapping[str, Any]) -> int | None:
+    device = _of(event, "device")
+    return device if isinstance(device, int) else None
 
 
 def _shape(sizes: Any) -> tuple[int, ...] | None:
