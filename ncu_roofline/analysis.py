@@ -63,6 +63,8 @@ class Analysis:
     measured: MeasuredCeilings | None = None
     aggregate: bool = False
     """Whether the inputs are ranks, whose launches of one kernel and shape are taken together."""
+    places: tuple[str, ...] = ()
+    """Every path that was given or found, for scrubbing."""
     scrubber: Scrubber | None = None
     """What takes names of people, machines and places out of explanations; None: nothing does."""
 
@@ -150,10 +152,13 @@ class Analysis:
         What is replaced has the same replacement everywhere in the result.
         """
         sources = self.columns.get("external.source", nothing(0)).tolist()
-        made = scrubber([*(item.path for item in self.inputs), *dict.fromkeys(filter(None, sources))])
+        made = scrubber(dict.fromkeys([*(item.path for item in self.inputs), *filter(None, sources), *self.places]))
         columns = dict(self.columns)
         if kernels:
             shown = [None if name is None else made.replacement("kernel", name) for name in columns["kernel"].tolist()]
+            for other, word in zip(columns.get("external.kernel", nothing(0)).tolist(), shown, strict=False):
+                if other is not None and word is not None:
+                    made.known.setdefault(other, word)
             for name in _KERNEL_NAMES & columns.keys():
                 pairs = zip(columns[name].tolist(), shown, strict=True)
                 columns[name] = objects(None if was is None else word for was, word in pairs)

@@ -7,7 +7,7 @@ profiler, which a binary report and the session page have; what it does not name
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -29,12 +29,13 @@ _VALUES: Final = {
 """What the user may say of each condition (Nsight Compute CLI manual, options of profiling)."""
 _BOOST_SINCE: Final = (2026, 1)
 """From this version on the clock is boosted by default (CLI manual 2026.1); before, it is locked to base."""
-_TOKEN: Final = re.compile(r'"([^"]*)"|(\S+)')
+_TOKEN: Final = re.compile(r'(?:[^\s"]|"[^"]*")+|\S+')
+_SHORT_WITH_VALUE: Final = re.compile(r"-[a-z].+")
 _VERSION: Final = re.compile(r"([0-9]{4})\.([0-9]+)")
 _WITHOUT_VALUE: Final = frozenset(
     {
         "--call-stack", "--csv", "--disable-extra-suffixes", "--force-overwrite", "-f", "--nvtx", "--open-in-ui",
-        "--quiet", "--verbose",
+        "--null-stdin", "--quiet", "--support-32bit", "--verbose",
     }
 )  # fmt: skip
 """Options of ncu without a value (CLI manual); after any other one the next word is its value."""
@@ -75,6 +76,9 @@ def conditions_of(
         given = _options(command_line)
         for name, option in (("cache", "--cache-control"), ("clock", "--clock-control"), ("replay", "--replay-mode")):
             value = given.get(option, _default(name, ncu_version))
+            if option not in given and option in command_line:
+                # It stands where it cannot be told from an option of the application.
+                value = None
             if value is not None:
                 found = _with(found, name, value, source if option in given else DEFAULT)
         count = given.get("--launch-count", given.get("-c", ""))
@@ -84,6 +88,21 @@ def conditions_of(
     for name, value in said.items():
         found = _with(found, name, value, USER)
     return found
+
+
+def common(known: Sequence[Conditions]) -> Conditions:
+    """What several captures that were put together have in common; what differs is unknown."""
+    first = known[0]
+    alike = Conditions()
+    for name, value, source in (
+        ("cache", first.cache_control, first.cache_control_source),
+        ("clock", first.clock_control, first.clock_control_source),
+        ("replay", first.replay_mode, first.replay_mode_source),
+    ):
+        attribute = {"cache": "cache_control", "clock": "clock_control", "replay": "replay_mode"}[name]
+        if value is not None and all(getattr(other, attribute) == value for other in known):
+            alike = _with(alike, name, value, source)
+    return alike
 
 
 def read_conditions(text: str) -> dict[str, str]:
@@ -124,15 +143,20 @@ def _default(name: str, ncu_version: str | None) -> str | None:
 
 def _options(command_line: str) -> dict[str, str]:
     """Options of ncu with their values; those of the application behind it are not looked at."""
-    words = iter([quoted or word for quoted, word in _TOKEN.findall(command_line)][1:])
-    return dict(_pairs(words))
+    return dict(_pairs([word.replace('"', "") for word in _TOKEN.findall(command_line)][1:]))
 
 
-def _pairs(words: Iterator[str]) -> Iterable[tuple[str, str]]:
-    for word in words:
-        if not word.startswith("-"):
-            return
-        option, equals, value = word.partition("=")
-        if not equals and option not in _WITHOUT_VALUE:
-            value = next(words, "")
+def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    position = 0
+    while position < len(words) and words[position].startswith("-"):
+        option, equals, value = words[position].partition("=")
+        position += 1
+        if not option.startswith("--") and _SHORT_WITH_VALUE.fullmatch(option):
+            option, value = option[:2], option[2:]
+        # An option is no value of another one.
+        elif (
+            not equals and option not in _WITHOUT_VALUE and not "".join(words[position : position + 1]).startswith("--")
+        ):
+            value = "".join(words[position : position + 1])
+            position += 1
         yield option, value

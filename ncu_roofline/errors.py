@@ -24,6 +24,8 @@ class InputError(NcuRooflineError):
     problem: str
     help: str = ""
     line: int | None = None
+    is_damaged: bool = False
+    """Whether it is a report of which launches are lost, not something else."""
 
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"

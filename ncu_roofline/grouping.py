@@ -35,8 +35,7 @@ def group_over_ranks(columns: Columns) -> Columns:
     ``rank.slowest`` as (input, device ordinal) with ``rank.fastest.time`` and ``rank.slowest.time``, the sum of their
     launches.
     """
-    everything = np.full(len(columns["launch"]), np.nansum(columns["time"]) or np.nan)
-    result = _groups(columns | {"device_time": everything}, RANK_KEY)
+    result = _groups(columns | {"device_time": columns["total_time"]}, RANK_KEY)
     return _longest_first(result | _ranks(columns))
 
 

@@ -14,11 +14,13 @@ from typing import Final
 
 import numpy as np
 
-from ncu_roofline.arrays import FloatArray
+from ncu_roofline.arrays import FloatArray, ObjectArray, mapped
 from ncu_roofline.errors import InputError
 from ncu_roofline.normalise import Counters
 
 _SAME: Final = ("kernel", "grid", "block", "cc")
+_DEVICE: Final = "device__attribute_display_name"
+_RATE: Final = ".sum.per_second"
 _DETERMINISTIC: Final = re.compile(
     r"^(launch__|device__attribute_|opcode:|sm(sp)?__(sass_)?(thread_)?inst_executed|sm__ops_path_)"
 )
@@ -27,12 +29,13 @@ _MEASURED: Final = re.compile(r"per_second|per_cycle|pct|peak_sustained|realtime
 _HELP: Final = "Without --merge the inputs are analysed one beside the other."
 
 
-def merge(captures: Sequence[Counters], paths: Sequence[str]) -> Counters:
+def merge(captures: Sequence[Counters], paths: Sequence[str], times: Sequence[str]) -> Counters:
     """The counters of several captures of the same launches; where two have a metric, that of the first.
 
     Args:
         captures: counters of each input.
         paths: how the inputs are called in messages.
+        times: metrics that are durations, best first.
 
     Raises:
         InputError: at the first launch in which two of them disagree.
@@ -43,25 +46,52 @@ def merge(captures: Sequence[Counters], paths: Sequence[str]) -> Counters:
         _refuse_other_launches(first, other, paths[0], path)
     values: dict[str, FloatArray] = {}
     rounding: dict[str, FloatArray] = {}
-    for capture in captures:
-        for name, column in capture.values.items():
+    for number, capture in enumerate(captures):
+        for name, column in (capture.values if number == 0 else _with_own_time(capture, times)).items():
             if name not in values:
-                values[name], rounding[name] = column.copy(), capture.rounding[name].copy()
+                values[name], rounding[name] = column.copy(), _half(capture, name).copy()
             else:
                 gaps = np.isnan(values[name])
-                values[name][gaps], rounding[name][gaps] = column[gaps], capture.rounding[name][gaps]
+                values[name][gaps], rounding[name][gaps] = column[gaps], _half(capture, name)[gaps]
     texts = {name: column for capture in reversed(captures) for name, column in capture.texts.items()}
     opcodes = next((capture.opcodes for capture in captures if capture.opcodes), {})
+    launches = {name: _filled([capture.launches[name] for capture in captures]) for name in first.launches}
     return replace(
-        first, values=values, rounding=rounding, texts=texts, opcodes=opcodes,
+        first, launches=launches, values=values, rounding=rounding, texts=texts, opcodes=opcodes,
         has_units=any(capture.has_units for capture in captures), captures=tuple(captures),
     )  # fmt: skip
 
 
+def _with_own_time(capture: Counters, times: Sequence[str]) -> dict[str, FloatArray]:
+    """Values of a capture, rates of it as totals: they belong to its own time and to no other."""
+    time = next((capture.values[name] for name in times if name in capture.values), None)
+    found = {name: column for name, column in capture.values.items() if not name.endswith(_RATE)}
+    for name, column in capture.values.items():
+        total = name.removesuffix(".per_second")
+        if name.endswith(_RATE) and total not in found and time is not None:
+            found[total] = column * time
+    return found
+
+
+def _half(capture: Counters, name: str) -> FloatArray:
+    known = capture.rounding.get(name)
+    return np.zeros(len(capture)) if known is None else known
+
+
+def _filled(columns: Sequence[ObjectArray]) -> ObjectArray:
+    """What the first capture does not say, from those behind it."""
+    result = columns[0].copy()
+    for column in columns[1:]:
+        if result.dtype == object:
+            gaps = result == None  # noqa: E711 (element by element)
+            result[gaps] = column[gaps]
+    return result
+
+
 def times_apart(captures: Sequence[Counters], metrics: Iterable[str]) -> float:
     """How far the longest total time of the captures is above the shortest one, as a fraction; NaN if one has none."""
-    known = [_total_time(capture, tuple(metrics)) for capture in captures]
-    return max(known) / min(known) - 1 if min(known) > 0 else np.nan
+    known = np.array([_total_time(capture, tuple(metrics)) for capture in captures])
+    return float(known.max() / known.min() - 1) if (known > 0).all() else np.nan
 
 
 def _total_time(capture: Counters, metrics: Sequence[str]) -> float:
@@ -81,14 +111,24 @@ def _refuse_other_launches(first: Counters, other: Counters, path: str, other_pa
 def _differences(first: Counters, other: Counters) -> Iterator[tuple[int, str]]:
     """The first launch in which each thing differs that both know."""
     for name in _SAME:
-        mine, theirs = first.launches[name], other.launches[name]
+        mine, theirs = (mapped(_plain, side.launches[name].tolist()) for side in (first, other))
         apart = (mine != theirs) & (mine != None) & (theirs != None)  # noqa: E711 (element by element)
         if apart.any():
             launch = int(np.flatnonzero(apart)[0])
             yield launch, f"{name} {mine[launch]} and {theirs[launch]}"
+    devices, others = (side.texts.get(_DEVICE, ()) for side in (first, other))
+    for launch, (one, two) in enumerate(zip(devices, others, strict=False)):
+        if one and two and one != two:
+            yield launch, f"device {one} and {two}"
+            break
     for name in first.values.keys() & other.values.keys():
         if _DETERMINISTIC.match(name) and not _MEASURED.search(name):
             apart = np.abs(first.values[name] - other.values[name]) > first.rounding[name] + other.rounding[name]
             if apart.any():
                 launch = int(np.flatnonzero(apart)[0])
                 yield launch, f"{name} {first.values[name][launch]:.15g} and {other.values[name][launch]:.15g}"
+
+
+def _plain(text: str | None) -> str | None:
+    """A printed text without the blanks that some forms have in it."""
+    return None if text is None else " ".join(text.replace("(", "( ").split()).replace("( ", "(")

@@ -17,7 +17,7 @@ from ncu_roofline.analysis import Analysis, Input
 from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, first_known, mapped, nothing, numbered, unknown
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
-from ncu_roofline.conditions import COMMAND_LINE, SESSION, Conditions, conditions_of, read_conditions
+from ncu_roofline.conditions import COMMAND_LINE, SESSION, Conditions, common, conditions_of, read_conditions
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.devices import DeviceMatch, match_device
 from ncu_roofline.errors import InputError, NcuRooflineError, UsageError
@@ -138,7 +138,9 @@ def analyze(
     captures = [_counters(report, labels, used, texts, locale) for report in reports]
     if merge and len(captures) < 2:
         raise UsageError("merge", reports[0].path, "needs several captures of the same launches")
-    counters = [merge_captures(captures, [report.path for report in reports])] if merge else captures
+    counters = (
+        [merge_captures(captures, [report.path for report in reports], library.maps[BASE].time)] if merge else captures
+    )
     launches = identify(counters, library.maps[BASE], cc)
     option_notes = state_device(launches, device)
     sessions = [_session_of(report, page) for report in reports]
@@ -148,11 +150,11 @@ def analyze(
     columns, maps, notes = _evaluate(launches, values, library, measured, peak_source)
     table = launches | columns
     table["device_time"] = device_time(table)
+    table["total_time"] = np.full(len(table["time"]), np.nansum(table["time"]) or np.nan)
     files = [timing] if isinstance(timing, str | Path) else list(timing or ())
     timings = [_timings_of(str(file), labels, library.maps[BASE], locale) for file in files]
     if timings:
-        # A merged capture is that of the first input.
-        table |= external_columns(table, timings, measuring)
+        table |= external_columns(table, timings, [common(measuring)] if merge else measuring)
     rounding = _joined([counter.rounding for counter in counters], sizes)
     view = View(
         columns=table,
@@ -187,6 +189,7 @@ def analyze(
         counters=tuple(counters),
         measured=measured,
         aggregate=aggregate,
+        places=_places(inputs, files, ceilings, map, session, passed_over, sessions),
     )
 
 
@@ -202,10 +205,22 @@ def _read_all(
         try:
             reports.append(read_report(file, names=names, progress=progress, partial=partial))
         except InputError as error:
+            if error.is_damaged:
+                raise
             others.append(error)
     if not reports:
         raise InputError(path, f"none of its {len(files)} files is a report; the first: {others[0]}")
     return reports, others
+
+
+def _places(
+    inputs: Sequence[object], timings: Sequence[object], ceilings: object, map_: object, session: object,
+    passed_over: Sequence[InputError], sessions: Sequence[tuple[Session, str]],
+) -> tuple[str, ...]:  # fmt: skip
+    """Every path that was given or found beside them."""
+    given = [str(place) for place in (*inputs, *timings, ceilings, map_, session) if isinstance(place, str | Path)]
+    found = [found.path for found, _ in sessions if found.path is not None]
+    return (*given, *(error.path for error in passed_over), *found)
 
 
 def _timings_of(path: str, labels: Labels, base: MetricMap, locale: str) -> Timings:
@@ -256,7 +271,10 @@ def _session_of(report: RawReport, given: Session | None) -> tuple[Session, str]
     if report.session.command_line is not None or report.session.ncu_version is not None:
         return report.session, ""
     beside = session_beside(report.path) if given is None else None
-    page = read_session(beside) if beside is not None else given
+    try:
+        page = read_session(beside) if beside is not None else given
+    except InputError as error:
+        return report.session, f"{error.path}: {error.problem}"
     if page is None:
         return report.session, ""
     processes = {process for process in report.launches["process"].tolist() if process is not None}

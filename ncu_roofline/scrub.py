@@ -18,8 +18,9 @@ _Value = TypeVar("_Value")
 
 _PATTERNS: Final = {
     # Behind a letter or a digit a slash divides, as in FLOP/s; one name behind a slash may be part of a kernel's name.
+    "url": r"\b[a-z]+://[^\s'\"]+",
     "path": r"(?<![\w/.)])(?:~|\.{1,2})?/(?:[\w.+@%~-]+/)+[\w.+@%~-]+|(?<![\w/.])~/[\w.+@%-]+",
-    "windows path": r"(?<!\w)(?:[A-Za-z]:[\\/]+|\\\\)(?:[^\\/:*?\"<>|\s]+[\\/]+)*[^\\/:*?\"<>|\s,;]+",
+    "windows path": r"(?<!\w)(?:[A-Za-z]:[\\/]+|\\\\)(?:[^\\/:*?\"<>|\n]+[\\/]+)*[^\\/:*?\"<>|\s,;]+",
     "address": r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b",
     "long address": r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}(?:%\w+)?(?![\w:])",
     "pci": r"\b[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]\b",
@@ -27,9 +28,11 @@ _PATTERNS: Final = {
     "user": r"\b[\w.-]+@[A-Za-z][\w.-]*\b",
 }
 _WORDS: Final = {"windows path": "path", "long address": "address"}
-_ORDER: Final = ("pci", "uuid", "windows path", "user", "address", "long address", "path")
+_ORDER: Final = ("pci", "uuid", "url", "windows path", "user", "address", "long address", "path")
 _ALL: Final = re.compile("|".join(f"(?P<{name.replace(' ', '_')}>{_PATTERNS[name]})" for name in _ORDER))
 _SHORTEST_HOST: Final = 3
+_ROOT_PARTS: Final = 1
+"""The root alone is no name of a person."""
 
 
 @dataclass
@@ -78,8 +81,11 @@ def scrubber(inputs: Iterable[str]) -> Scrubber:
     """A scrubber that knows the inputs, the home of the user and the name of this machine."""
     made = Scrubber()
     for path in inputs:
-        made.replacement("input", path)
-    made.known[str(Path.home())] = "home"
+        # Standard input and the like are no names.
+        if any(character.isalnum() for character in path):
+            made.replacement("input", path)
+    if len(Path.home().parts) > _ROOT_PARTS:
+        made.known[str(Path.home())] = "home"
     host = socket.gethostname()
     if len(host) >= _SHORTEST_HOST and host != "localhost":
         made.known[host] = "host-0"

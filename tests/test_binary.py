@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import ncu_roofline as nr
 from ncu_roofline.readers import RawReport
+from tests import binary_report
 from tests.conftest import Write
 from tests.report_as_csv import raw_page_of
 from tests.support import CORPUS, finding
@@ -228,6 +229,28 @@ def test_flipped_byte_never_loses_a_launch_without_a_word(
         damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
         launches = read_damaged(bytes(damaged), tmp_path / "flip.ncu-rep", partial=partial)
         assert launches == whole or launches is None or partial
+
+
+def test_number_that_cannot_be_decoded_is_damage_and_not_a_traceback(tmp_path: Path) -> None:
+    content = bytearray(binary_report.of_launches(3))
+    # The size of the last double: a value that passes the end of its metric.
+    at = content.rindex(b"\x12\x09\x19") + 1
+    content[at] = 0x7F
+    path = tmp_path / "r.ncu-rep"
+    path.write_bytes(content)
+    with pytest.raises(nr.NcuRooflineError, match="result 2 cannot be decoded"):
+        nr.analyze(path)
+    assert len(nr.analyze(path, partial=True)) == 2
+
+
+def test_histogram_of_a_launch_that_is_not_whole_is_left_out(tmp_path: Path) -> None:
+    strings = binary_report.Strings()
+    whole, broken = (binary_report.result(binary_report.BASIC, strings, histogram={"FFMA": 5}) for _ in range(2))
+    broken += b"\x6a\x02\x08\xff"
+    content = binary_report.report(binary_report.block(whole, strings=strings), binary_report.block(broken))
+    path = tmp_path / "r.ncu-rep"
+    path.write_bytes(content)
+    assert read_damaged(content, path, partial=True) in (None, 1)
 
 
 def test_partial_analysis_says_how_many_launches_are_lost(corpus: Path, tmp_path: Path) -> None:

@@ -65,8 +65,22 @@ def test_default_of_the_clock_depends_on_the_version(version: str | None, clock:
     assert of("ncu ./app", version).clock_control == clock
 
 
-def test_options_of_the_application_are_not_those_of_ncu() -> None:
-    assert of("ncu --nvtx --set full ./app --cache-control none --clock-control none").cache_control == "all"
+def test_option_that_may_be_one_of_the_application_leaves_the_condition_unknown() -> None:
+    found = of("ncu --nvtx --set full ./app --cache-control none")
+    assert (found.cache_control, found.cache_control_source) == (None, "unknown")
+    assert found.clock_control == "base"
+
+
+@pytest.mark.parametrize(
+    "option", ["--null-stdin", "--some-switch-of-tomorrow", "-c1", 'regex:"foo bar"', "-k regex:a"]
+)
+def test_option_behind_another_one_is_never_its_value(option: str) -> None:
+    line = f"ncu -k {option}" if option.startswith("regex") else f"ncu {option}"
+    assert of(f"{line} --cache-control none ./app").cache_control == "none"
+
+
+def test_program_with_blanks_and_no_quotes_leaves_given_options_unknown() -> None:
+    assert of("C:\\Program Files\\ncu.exe --cache-control none app.exe").cache_control is None
 
 
 def test_value_of_an_option_is_not_taken_for_the_application() -> None:
@@ -127,6 +141,13 @@ def test_session_page_of_another_process_says_nothing(write: Write) -> None:
     found = finding(analysis, "session-of-another-report")
     assert found is not None
     assert "of process 99" in found.message
+
+
+@pytest.mark.parametrize("text", ["user,session\njane,5\n", '"' + "x" * 200_000])
+def test_neighbour_that_is_no_session_page_is_said_and_not_used(write: Write, text: str) -> None:
+    path = write(details(*launch({"T": "20 us"})), "run.csv")
+    write(text, "run_session.csv")
+    assert finding(nr.analyze(path), "session-of-another-report") is not None
 
 
 def test_file_that_is_no_session_page_is_refused(write: Write) -> None:

@@ -40,6 +40,9 @@ SESSION_OF_ANOTHER = (
     'Processes\n"Process Id","Process Name"\n"99","/opt/app"\n'
 )
 
+TIMED = ("C403", "C404", "T501", "T502", "T503", "T504")
+TRACE = "Start (ns),Duration (ns),GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Name\n" + "1,9,512,1,1,256,1,1,twice\n" * 2
+
 
 def page(changes: dict[str, str], *, gone: tuple[str, ...] = (), cc: str = "8.0") -> str:
     metrics = {name: value for name, value in (CLEAN | changes).items() if name not in gone}
@@ -83,6 +86,7 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "P306": lambda: page({"lts__t_sector_hit_rate.pct": "100.02 %"}),
     "T501": lambda: page({}),
     "T502": lambda: page({}, cc="9.0").replace('"k"', '"other"'),
+    "T504": lambda: page({}).replace('"k"', '"twice"'),
     "T503": lambda: page({}).replace('"k"', '"void k<4>(int)"'),
     "M201": lambda: page({}, gone=("DB",)),
     "M202": lambda: page({"TEN": "7 inst"}),
@@ -129,10 +133,11 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     roofs = ceilings if code in ("M216", "R119") else None
     inputs = [path, path] if code == "C402" else [path]
     times = path.parent / "times.csv"
+    (path.parent / "trace.csv").write_text(TRACE)
     times.write_text("kernel,grid,block,time_us\nk,512,256,10\n")
     analysis = nr.analyze(
         *inputs, ceilings=roofs, device=device, partial=code == "R114", merge=code == "C402",
-        timing=times if code in ("C403", "C404", "T501", "T502", "T503") else None,
+        timing={"T504": path.with_name("trace.csv")}.get(code, times) if code in TIMED else None,
         conditions="cache=all,clock=base,replay=application" if code == "C407" else None,
     )  # fmt: skip
     assert code in codes(analysis)

@@ -116,7 +116,51 @@ def test_captures_of_a_binary_report_are_put_together(write: Write) -> None:
     assert nr.analyze(*paths, merge=True).columns["traffic.dram.bytes"].tolist() == [1000.0, 1000.0]
 
 
+def test_rate_of_a_capture_belongs_to_its_own_time(write: Write) -> None:
+    time = write(capture("k", T="1 us"), "time.csv")
+    rate = write(capture("k", T="2 us", **{"dram__bytes.sum.per_second": "1 Gbyte/second"}), "rate.csv")
+    # 1e9 byte/s x 2 us
+    assert nr.analyze(time, rate, merge=True).columns["traffic.dram.bytes"].tolist() == pytest.approx([2000])
+
+
+def test_what_one_capture_does_not_say_of_a_launch_is_from_another(write: Write) -> None:
+    log = "[77] app@h\n  a, 2022-Dec-04 20:05:29, Context 1, Stream 7\n    Section: x\n    ----- ----- -----\n    dram__bytes.sum byte 4\n    ----- ----- -----\n"
+    columns = nr.analyze(write(log, "old.log"), write(capture("a", T="20 us"), "new.csv"), merge=True).columns
+    assert (columns["cc"][0], columns["grid"][0]) == ("8.0", (512, 1, 1))
+
+
+def test_captures_on_other_devices_are_refused(write: Write) -> None:
+    name = "device__attribute_display_name"
+    one, two = (write(capture("a", T="20 us", **{name: gpu}), f"{gpu}.csv") for gpu in ("RTX-3060", "RTX-3090"))
+    with pytest.raises(nr.NcuRooflineError, match="device RTX-3060 and RTX-3090"):
+        nr.analyze(one, two, merge=True)
+
+
+def test_bytes_of_captures_with_other_caches_are_not_paired(write: Write) -> None:
+    time = {name: value for name, value in binary_report.BASIC.items() if "dram" not in name}
+    warm = write(binary_report.of_launches(1, time, command_line="ncu --cache-control none ./a"), "warm.ncu-rep")
+    cold = write(binary_report.of_launches(1, command_line="ncu --cache-control all ./a"), "cold.ncu-rep")
+    times = write("kernel,grid,block,time_us,cache_control\nk,512,256,5,none\n", "times.csv")
+    columns = nr.analyze(warm, cold, merge=True, timing=times).columns
+    assert columns["traffic.dram.bytes"][0] == 1000
+    assert columns["traffic.dram.external_rate"][0] != columns["traffic.dram.external_rate"][0]
+
+
+def test_damaged_report_of_a_folder_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a.ncu-rep").write_bytes(binary_report.of_launches(2))
+    (tmp_path / "b.ncu-rep").write_bytes(binary_report.of_launches(2)[:-1])
+    with pytest.raises(nr.NcuRooflineError, match="damaged or cut"):
+        nr.analyze(tmp_path)
+    assert len(nr.analyze(tmp_path, partial=True)) == 3
+
+
 # --- ranks ---
+
+
+def test_shares_of_selected_launches_refer_to_those_of_all_ranks(ranks: Analysis) -> None:
+    chosen = ranks.select(ranks.columns["input"] == 0)
+    # 1 of 6 ms
+    assert chosen.groups()["share"][0] == pytest.approx(1 / 6)
 
 
 @pytest.fixture

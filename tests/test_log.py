@@ -154,6 +154,22 @@ def test_lines_of_a_value_are_those_of_the_file(write: Write) -> None:
     assert "Duration                         us       777.95" in Path(path).read_text().split("\n")[cell.line - 1]
 
 
+def test_counters_of_a_launch_whose_line_is_damaged_are_of_no_launch(write: Write) -> None:
+    second = NEW[NEW.index("  void saxpy") :].replace("CC 8.0", "CC 8.0step 3 done").replace("777.95", "1.00")
+    report = nr.analyze(write(NEW + second))
+    assert report.columns["time"].tolist() == pytest.approx([777.95e-6])
+    assert finding(report, "damaged-rows") is not None
+
+
+def test_line_of_a_launch_may_have_more_fields(write: Write) -> None:
+    assert len(nr.analyze(write(NEW.replace("CC 8.0", "CC 8.0, GreenContext 1")))) == 1
+
+
+def test_log_without_a_launch_that_can_be_read_is_refused(write: Write) -> None:
+    with pytest.raises(nr.NcuRooflineError, match=":1: no line that names a launch can be read"):
+        nr.analyze(write("note:foo, Context 1, Stream 7 was used\n"))
+
+
 def test_section_cut_out_of_a_log_is_refused(write: Write) -> None:
     with pytest.raises(nr.NcuRooflineError, match="without the line that names the launch"):
         nr.analyze(write("\n".join(NEW.splitlines()[6:])))

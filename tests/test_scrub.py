@@ -113,6 +113,30 @@ def test_name_of_this_machine_and_home_of_its_user_are_known() -> None:
         assert socket.gethostname() not in made.text(f"ran on {socket.gethostname()}")
 
 
+def test_standard_input_is_no_name() -> None:
+    assert scrubber(["-"]).text("ncu --csv --page raw - 1 / 2") == "ncu --csv --page raw - 1 / 2"
+
+
+def test_root_as_home_is_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/")
+    assert scrubber([]).text("= 134217728 / 0.0011") == "= 134217728 / 0.0011"
+
+
+def test_name_that_another_tool_has_for_a_kernel_goes_with_it(write: Write) -> None:
+    path = write(details(*launch(METRICS, kernel="triad(double *)")))
+    times = write("kernel,time_us\nsecret_ns::triad(double*),5\n", "times.csv")
+    text = nr.analyze(path, timing=times).scrubbed(kernels=True).to_json()
+    assert "triad" not in text
+
+
+def test_relative_paths_that_were_given_go_too(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(details(*launch(METRICS)))
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "roof.yaml").write_text("schema: 1\nsources: [x]\nceilings: {dram: {value: 1 TB/s}}\n")
+    monkeypatch.chdir(tmp_path)
+    assert "bob" not in nr.analyze("report.csv", ceilings="bob/roof.yaml").scrubbed().to_json()
+
+
 @given(st.text())
 def test_scrubbing_twice_is_scrubbing_once(text: str) -> None:
     once = Scrubber().text(text)

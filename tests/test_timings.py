@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ncu_roofline as nr
 from ncu_roofline.render.terminal import render_table
-from ncu_roofline.timings import Timings, load_timings
+from ncu_roofline.timings import Timings, join, load_timings
 from ncu_roofline.timings.names import base_name, beginning, normalised, with_arguments
 from tests import binary_report
 from tests.conftest import Write
@@ -373,9 +375,9 @@ def test_wrong_results_of_cutlass_are_left_out_and_its_gibibytes_named(write: Wr
 @pytest.mark.parametrize(
     ("text", "seconds", "statistic"),
     [
-        ("kernel,grid,block,time_us\nk,512x1x1,256,20\n", 20e-6, "single launch"),
-        ("Kernel,Grid,Block,Time (ms)\nk,\"(512, 1, 1)\",\"(256, 1, 1)\",0.02\n", 20e-6, "single launch"),
-        ("kernel,grid,block,time,unit\nk,512,256,20000,ns\n", 20e-6, "single launch"),
+        ("kernel,grid,block,time_us\nk,512x1x1,256,20\n", 20e-6, "as given"),
+        ("Kernel,Grid,Block,Time (ms)\nk,\"(512, 1, 1)\",\"(256, 1, 1)\",0.02\n", 20e-6, "as given"),
+        ("kernel,grid,block,time,unit\nk,512,256,20000,ns\n", 20e-6, "as given"),
         ("kernel,grid,block,mean_ms,median_ms\nk,512,256,0.03,0.02\n", 20e-6, "median"),
     ],
 )  # fmt: skip
@@ -402,6 +404,10 @@ def test_conditions_of_an_own_csv_are_kept(write: Write) -> None:
         ("{broken", "the JSON is damaged"),
         ("{}", "neither a trace of the PyTorch profiler nor"),
         (b"\x1f\x8bnot really", "cannot be read"),
+        ("[" * 100_000, "not what it has to be|damaged"),
+        ("kernel,time_us,samples\nk,1,1e999\n", "not what it has to be"),
+        ("kernel,time_us\nk,1e999\n", "no rows"),
+        (kineto(event("k", 1, ts="a")), "not what it has to be"),
     ],
 )  # fmt: skip
 def test_file_without_times_that_can_be_trusted_is_refused_with_the_reason(
@@ -519,6 +525,69 @@ def test_position_and_id_are_never_enough(write: Write) -> None:
 
 def test_other_shape_is_another_launch(write: Write) -> None:
     assert joined(write, [("k(int)", *SHAPE)], trace(trace_row("k(int)", 10, grid="9,1,1"))) == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    ("launch_name", "names", "expected"),
+    [
+        ("b::k(float *)", ["a::k(float *)", "b::k(float *)"], [(2, "strong")]),
+        ("b::k(float *)", ["a::k(float *)"], [(None, None)]),
+        ("k(float *)", ["a::k(float *)", "b::k(float *)"], [(None, None)]),
+        ("k(const float *)", ["k(float *)", "k(float const*)"], [(2, "strong")]),
+        ("k<b::Op>(int)", ["k<a::Op>(int)"], [(1, "weak")]),
+    ],
+)
+def test_kernel_of_another_namespace_is_another_kernel(
+    write: Write, launch_name: str, names: list[str], expected: list[tuple[float | None, str | None]]
+) -> None:
+    rows = [trace_row(name, number) for number, name in enumerate(names, start=1)]
+    assert joined(write, [(launch_name, *SHAPE)], trace(*rows)) == expected
+
+
+def test_launches_of_each_report_are_counted_on_their_own(write: Write) -> None:
+    before = write(binary_report.of_launches(1), "before.ncu-rep")
+    after = write(binary_report.of_launches(1), "after.ncu-rep")
+    times = write(trace(trace_row("k", 1), trace_row("k", 2)), "times")
+    columns = nr.analyze(before, after, timing=times).columns
+    assert columns["external.time"].tolist() == pytest.approx([1e-9, 1e-9])
+
+
+def test_number_of_launches_that_differs_from_the_trace_is_said(write: Write) -> None:
+    path = report(write, ("k(int)", *SHAPE))
+    both = write(trace(trace_row("k(int)", 1), trace_row("k(int)", 2)), "both")
+    found = finding(nr.analyze(path, timing=both), "timing-counts-differ")
+    assert found is not None
+    assert "the trace has 2 launches of 'k(int)' with this shape, the report 1" in found.message
+    assert finding(nr.analyze(path, timing=write(trace(trace_row("k(int)", 1)), "one")), "timing-counts-differ") is None
+
+
+def test_row_of_an_own_csv_stands_for_every_launch_of_its_shape(write: Write) -> None:
+    times = "kernel,grid,block,time_ns\nk(int),512,256,7\n"
+    assert joined(write, [("k(int)", *SHAPE)] * 3, times) == [(7, "strong")] * 3
+
+
+def test_own_csv_may_name_kernels_like_reports_of_nsys(write: Write) -> None:
+    assert joined(write, [("row_sum(int)", *SHAPE)], "kernel,grid,block,time_ns\nrow_sum,512,256,7\n") == [
+        (7, "strong")
+    ]
+
+
+def test_join_is_linear_in_launches(write: Write) -> None:
+    found = load(write, trace(*[trace_row("k(int)", 5)] * 20_000))
+    table = {name: column for name, column in found.columns.items() if name in ("kernel", "mangled", "grid", "block")}
+    size = len(found)
+    ours = table | {
+        "device_ordinal": found.columns["device"],
+        "input": np.zeros(size, int),
+        "invocations": np.ones(size, int),
+    }
+    assert not np.isnan(join(ours, [found])["external.time"]).any()
+
+
+def test_json_with_times_is_of_its_schema(write: Write) -> None:
+    schema = json.loads((Path(nr.__file__).parent / "schema" / "analysis-1.json").read_text())
+    times = write(trace(trace_row("k(int)", 5)), "times")
+    jsonschema.validate(json.loads(nr.analyze(report(write, ("k(int)", *SHAPE)), timing=times).to_json()), schema)
 
 
 def test_launch_without_a_counterpart_left_has_no_time(write: Write) -> None:

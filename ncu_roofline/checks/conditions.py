@@ -28,11 +28,15 @@ def captures_merged(view: View) -> Iterator[Evidence]:
     only as good as that. The time is that of the first capture that has one.
     """
     if view.captures_apart is not None:
-        apart = "a capture has no time" if np.isnan(view.captures_apart) else f"{100 * view.captures_apart:.1f} %"
+        apart = (
+            "not every one has a time, so that it is not known how far they are apart"
+            if np.isnan(view.captures_apart)
+            else f"their total times differ by {100 * view.captures_apart:.1f} %"
+        )
         is_far = view.captures_apart > _CAPTURES_APART
         yield Evidence(
             np.ones(view.size, np.bool_),
-            f"counters of {len(view.inputs)} captures were put together; their total times differ by: {apart}.",
+            f"counters of {len(view.inputs)} captures were put together; {apart}.",
             "Profile with locked clocks, in one run if it can be." if is_far else "",
             Severity.WARNING if is_far else Severity.NOTE,
         )

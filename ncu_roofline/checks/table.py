@@ -43,6 +43,7 @@ RULES: Final = (
     Rule("T501", "timing-read", Severity.NOTE, (), timing.timing_read),
     Rule("T502", "timing-not-joined", Severity.NOTE, (), timing.timing_not_joined),
     Rule("T503", "timing-weakly-joined", Severity.WARNING, (), timing.timing_weak),
+    Rule("T504", "timing-counts-differ", Severity.WARNING, (), timing.timing_counts_differ),
     Rule("M201", "counter-not-collected", Severity.NOTE, (), mapping.counter_not_collected),
     Rule("M202", "tensor-not-counted", Severity.WARNING, (), mapping.tensor_not_counted),
     Rule("M203", "tensor-activity-ambiguous", Severity.NOTE, (), mapping.tensor_activity_ambiguous),

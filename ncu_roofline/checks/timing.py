@@ -61,6 +61,24 @@ def timing_weak(view: View) -> Iterator[Evidence]:
         )
 
 
+def timing_counts_differ(view: View) -> Iterator[Evidence]:
+    """A trace has another number of launches of a kernel and shape than the report.
+
+    The n-th launch of the report gets the n-th time of the trace. Where ncu skipped launches, or the application ran
+    for another number of steps, these are not the same launches, and the first ones are often warm-up.
+    """
+    rows, launches = view.floats("external.rows"), view.floats("external.launches")
+    hit = (rows > 0) & (rows != launches)
+    if hit.any():
+        first = int(np.flatnonzero(hit)[0])
+        yield Evidence(
+            hit,
+            f"the trace has {rows[first]:.0f} launches of {view.labels('kernel')[first]!r} with this shape, the report "
+            f"{launches[first]:.0f}: the n-th of the one was given the time of the n-th of the other.",
+            "Trace and profile the same launches, or give a summary by shape (cuda_gpu_kern_gb_sum): a median.",
+        )
+
+
 def timing_of_other_conditions(view: View) -> Iterator[Evidence]:
     """Times were taken under other conditions than the counters.
 

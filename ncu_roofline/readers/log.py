@@ -29,7 +29,7 @@ _LAUNCH: Final = re.compile(
     r", Context (?P<context>[0-9]+), Stream (?P<stream>[0-9]+)"
     r"(?:, Device (?P<device_ordinal>[0-9]+), CC (?P<cc>[0-9]+\.[0-9]+))?"
     r"(?:, Invocations (?P<invocations>[0-9,.]+))?"
-    r"(?:, [A-Z].*)?\s*"
+    r"(?:, (?!Device )[A-Z].*)?\s*"
 )
 _MARK: Final = re.compile(rb", Context [0-9]+, Stream [0-9]+")
 _PROCESS: Final = re.compile(r"\[([0-9]+)\] \S.*@\S+\s*")

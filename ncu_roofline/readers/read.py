@@ -171,7 +171,9 @@ def _read_binary(
     results, loss, range_results = read_results(stream, names, at or (lambda _: None))
     launches = len(results)
     if loss is not None and not (partial and launches):
-        raise InputError(path, f"the report is damaged or cut: {loss.problem}", _what_is_left(launches, loss))
+        raise InputError(
+            path, f"the report is damaged or cut: {loss.problem}", _what_is_left(launches, loss), is_damaged=True
+        )
     if not launches:
         others = f"; it has {range_results} results over ranges, which are not read" if range_results else ""
         raise InputError(path, f"the report has no launches{others}", "Look at the messages that ncu printed.")

@@ -28,7 +28,10 @@ def read_session(path: str) -> Session:
         text = Path(path).read_text("utf-8-sig", "replace")
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}") from error
-    tables = _tables(list(csv.reader(text.splitlines())))
+    try:
+        tables = _tables(list(csv.reader(text.splitlines())))
+    except csv.Error as error:
+        raise InputError(path, f"cannot be read: {error}") from error
     if not tables.keys() & {"Launch Attribute", "Session Attribute"}:
         raise InputError(
             path, "this is not the session page of a report",

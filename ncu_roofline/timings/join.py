@@ -8,6 +8,7 @@ have one; a name that was cut; the bare name with grid and block. A name that se
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -30,12 +31,13 @@ def join(launches: Columns, timings: Sequence[Timings]) -> Columns:
     """Times for launches; the first file that has one for a launch gives it.
 
     Args:
-        launches: columns ``input``, ``kernel``, ``mangled``, ``grid``, ``block``, ``device_ordinal`` and ``invocations``.
+        launches: columns ``input``, ``kernel``, ``mangled``, ``grid``, ``block``, ``device_ordinal``, ``invocations``.
         timings: what was read.
 
     Returns:
         columns ``external.time`` (seconds, of all invocations), ``external.file`` (number of the file, -1: none),
-        ``external.match``, ``external.samples``, ``external.statistic`` and ``external.kernel``.
+        ``external.match``, ``external.samples``, ``external.statistic`` and ``external.kernel``; of traces also
+        ``external.rows`` and ``external.launches``, how often trace and input have this launch.
 
     """
     size = len(launches["kernel"])
@@ -46,6 +48,8 @@ def join(launches: Columns, timings: Sequence[Timings]) -> Columns:
         "external.samples": np.zeros(size, np.int64),
         "external.statistic": nothing(size),
         "external.kernel": nothing(size),
+        "external.rows": np.zeros(size, np.int64),
+        "external.launches": np.zeros(size, np.int64),
     }
     for number, found in enumerate(timings):
         _join_one(launches, found, number, result)
@@ -70,6 +74,7 @@ def _join_one(launches: Columns, found: Timings, number: int, result: Columns) -
             _leave_out_shared(keys, places, ours, theirs, by_shape=of_row in _WITHOUT_SHAPE)
         traced = {key for key, rows in places.items() if all(found.columns["statistic"][row] == SINGLE for row in rows)}
         seen: dict[_Key, int] = {}
+        counts = Counter(zip(inputs, keys, strict=True))
         for launch, (key, part) in enumerate(zip(keys, inputs, strict=True)):
             rows = places.get(key, []) if key is not None else []
             occurrence = seen[part, key] = seen.get((part, key), -1) + 1
@@ -80,6 +85,9 @@ def _join_one(launches: Columns, found: Timings, number: int, result: Columns) -
                     ours[launch], theirs[rows[at]], WEAK if are_folded else match, is_mangled=of_row is _mangled
                 )
                 if kind is not None:
+                    if key in traced:
+                        result["external.rows"][launch] = len(rows)
+                        result["external.launches"][launch] = counts[part, key]
                     _give(result, launch, found, rows[at], number, kind, int(launches["invocations"][launch]))
 
 

@@ -13,6 +13,8 @@ from ncu_roofline.arrays import Columns, objects
 SINGLE: Final = "single launch"
 MEDIAN: Final = "median"
 AVERAGE: Final = "average"
+GIVEN: Final = "as given"
+"""A row of one's own, which stands for every launch of its kernel and shape."""
 
 NO_FLUSH: Final = "none"
 """Caches are left as the application leaves them."""

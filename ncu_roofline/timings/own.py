@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ncu_roofline.errors import InputError
-from ncu_roofline.timings.model import AVERAGE, MEDIAN, SINGLE, Rows, TimingConditions, Timings
+from ncu_roofline.timings.model import AVERAGE, GIVEN, MEDIAN, Rows, TimingConditions, Timings
 from ncu_roofline.timings.tables import number, per_second
 
 _KERNEL: Final = ("kernel", "kernel_name", "name")
@@ -90,7 +90,7 @@ def _time_column(path: str, header: Sequence[str]) -> tuple[str, str, str]:
         )  # fmt: skip
     name = min(with_unit, key=lambda name: _ORDER.index(with_unit[name]["what"]))
     match = with_unit[name]
-    return name, _STATISTICS.get(match["what"], SINGLE), match["unit"] or match["in"] or ""
+    return name, _STATISTICS.get(match["what"], GIVEN), match["unit"] or match["in"] or ""
 
 
 def _shape(row: Mapping[str, str], name: str) -> tuple[int, ...] | None:
