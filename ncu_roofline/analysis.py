@@ -47,11 +47,11 @@ class Input:
 class Analysis:
     """Launches with everything that is known of them, and the findings.
 
-    ``columns`` has the dotted columns of the contract over the launches, in SI base units; NaN and None are
-    unknown. ``device_time`` is the time of all launches of the input on the same device, to which shares refer
-    also after a selection. ``counters`` are those of each input, and ``measured`` the user's ceilings, for
-    ``explain``. ``launches``, ``points`` and ``findings`` are the same as pandas tables, which is loaded only when
-    one of them is asked for.
+    ``columns`` has the dotted columns of the contract over the launches, in SI base units; NaN and None are unknown.
+    ``device_time`` is the time of all launches of the input on the same device (``total_time``: of all), to which
+    shares refer also after a selection. ``counters`` are those of each input, and ``measured`` the user's ceilings, for
+    ``explain``. ``launches``, ``points`` and ``findings`` are the same as pandas tables, which is loaded only when one
+    of them is asked for.
     """
 
     inputs: tuple[Input, ...]
