@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
 from ncu_roofline.checks import RULES, Rule
@@ -24,7 +23,7 @@ comparison, K claims, L ledgers.
 def pages() -> dict[str, str]:
     """Every page by its file name."""
     lines = [
-        f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.severity.label} | {_title(rule)} |\n" for rule in RULES
+        f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.severity.label} | {rule.title} |\n" for rule in RULES
     ]
     return {"README.md": _HEAD + "".join(lines)} | {f"{rule.code}.md": _page(rule) for rule in RULES}
 
@@ -32,11 +31,7 @@ def pages() -> dict[str, str]:
 def _page(rule: Rule) -> str:
     needs = f" Needs: {', '.join(f'`{need}`' for need in rule.needs)}." if rule.needs else ""
     head = f"# {rule.code} {rule.name}\n\nSeverity: {rule.severity.label}.{needs}"
-    return f"{head}\n\n{inspect.cleandoc(rule.doc)}\n\n[All findings](README.md)\n"
-
-
-def _title(rule: Rule) -> str:
-    return " ".join(inspect.cleandoc(rule.doc).partition("\n\n")[0].split())
+    return f"{head}\n\n{rule.doc}\n\n[All findings](README.md)\n"
 
 
 def main() -> None:

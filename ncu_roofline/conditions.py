@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from ncu_roofline.errors import UsageError
 
@@ -27,6 +27,8 @@ _VALUES: Final = {
     "replay": ("kernel", "application", "range", "app-range"),
 }
 """What the user may say of each condition (Nsight Compute CLI manual, options of profiling)."""
+_FIELDS: Final = {"cache": "cache_control", "clock": "clock_control", "replay": "replay_mode"}
+"""The field of each condition; that of its source is called the same with ``_source`` behind it."""
 _BOOST_SINCE: Final = (2026, 1)
 """From this version on the clock is boosted by default (CLI manual 2026.1); before, it is locked to base."""
 _TOKEN: Final = re.compile(r'(?:[^\s"]|"[^"]*")+|\S+')
@@ -92,16 +94,11 @@ def conditions_of(
 
 def common(known: Sequence[Conditions]) -> Conditions:
     """What several captures that were put together have in common; what differs is unknown."""
-    first = known[0]
     alike = Conditions()
-    for name, value, source in (
-        ("cache", first.cache_control, first.cache_control_source),
-        ("clock", first.clock_control, first.clock_control_source),
-        ("replay", first.replay_mode, first.replay_mode_source),
-    ):
-        attribute = {"cache": "cache_control", "clock": "clock_control", "replay": "replay_mode"}[name]
-        if value is not None and all(getattr(other, attribute) == value for other in known):
-            alike = _with(alike, name, value, source)
+    for name, field in _FIELDS.items():
+        value = getattr(known[0], field)
+        if value is not None and all(getattr(other, field) == value for other in known):
+            alike = _with(alike, name, value, getattr(known[0], f"{field}_source"))
     return alike
 
 
@@ -124,11 +121,8 @@ def read_conditions(text: str) -> dict[str, str]:
 
 
 def _with(found: Conditions, name: str, value: str, source: str) -> Conditions:
-    if name == "cache":
-        return replace(found, cache_control=value, cache_control_source=source)
-    if name == "clock":
-        return replace(found, clock_control=value, clock_control_source=source)
-    return replace(found, replay_mode=value, replay_mode_source=source)
+    said: dict[str, Any] = {_FIELDS[name]: value, f"{_FIELDS[name]}_source": source}
+    return replace(found, **said)
 
 
 def _default(name: str, ncu_version: str | None) -> str | None:

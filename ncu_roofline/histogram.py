@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ncu_roofline.arrays import FloatArray, sum_known, unknown
-from ncu_roofline.readers import HISTOGRAM
+from ncu_roofline.arrays import FloatArray, sum_known
+from ncu_roofline.readers import HISTOGRAM, opcode_columns
 from ncu_roofline.vocabulary import OPCODE
 
 _INSTANCE: Final = re.compile(r"([A-Z][A-Z0-9_.]*):\s*([0-9][0-9.,]*)")
@@ -42,11 +42,7 @@ def read_histograms(cells: pl.DataFrame, launches: int, separator: str) -> dict[
         total = _TOTAL.match(text)
         if total and counts and sum(counts.values()) == _whole(total[1], separator):
             found[launch] = counts
-    columns: dict[str, FloatArray] = {}
-    for opcode in dict.fromkeys(opcode for counts in found.values() for opcode in counts):
-        columns[opcode] = unknown(launches)
-        columns[opcode][list(found)] = [counts.get(opcode, 0.0) for counts in found.values()]
-    return columns
+    return opcode_columns(found, launches)
 
 
 def opcode_counters(opcodes: Mapping[str, FloatArray], used: AbstractSet[str]) -> dict[str, FloatArray]:

@@ -8,7 +8,7 @@ caches.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -64,7 +64,7 @@ def merge(captures: Sequence[Counters], paths: Sequence[str], times: Sequence[st
 
 def _with_own_time(capture: Counters, times: Sequence[str]) -> dict[str, FloatArray]:
     """Values of a capture, rates of it as totals: they belong to its own time and to no other."""
-    time = next((capture.values[name] for name in times if name in capture.values), None)
+    time = _time(capture, times)
     found = {name: column for name, column in capture.values.items() if not name.endswith(_RATE)}
     for name, column in capture.values.items():
         total = name.removesuffix(".per_second")
@@ -88,14 +88,18 @@ def _filled(columns: Sequence[ObjectArray]) -> ObjectArray:
     return result
 
 
-def times_apart(captures: Sequence[Counters], metrics: Iterable[str]) -> float:
+def times_apart(captures: Sequence[Counters], times: Sequence[str]) -> float:
     """How far the longest total time of the captures is above the shortest one, as a fraction; NaN if one has none."""
-    known = np.array([_total_time(capture, tuple(metrics)) for capture in captures])
+    known = np.array([_total_time(capture, times) for capture in captures])
     return float(known.max() / known.min() - 1) if (known > 0).all() else np.nan
 
 
-def _total_time(capture: Counters, metrics: Sequence[str]) -> float:
-    column = next((capture.values[name] for name in metrics if name in capture.values), None)
+def _time(capture: Counters, times: Sequence[str]) -> FloatArray | None:
+    return next((capture.values[name] for name in times if name in capture.values), None)
+
+
+def _total_time(capture: Counters, times: Sequence[str]) -> float:
+    column = _time(capture, times)
     return float("nan") if column is None else float(np.nansum(column))
 
 

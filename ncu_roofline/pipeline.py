@@ -36,7 +36,6 @@ from ncu_roofline.model import for_all_invocations, model
 from ncu_roofline.normalise import Counters, normalise
 from ncu_roofline.readers import (
     HISTOGRAM,
-    REPLAY,
     Progress,
     RawReport,
     Report,
@@ -291,7 +290,7 @@ def _conditions(report: RawReport, session: Session, said: Mapping[str, str]) ->
         session.command_line,
         session.ncu_version,
         source=COMMAND_LINE if session.path is None else SESSION,
-        replayed=any(text.startswith(REPLAY) for _, text in report.skipped.messages),
+        replayed=report.skipped.replayed,
         said=said,
     )
 

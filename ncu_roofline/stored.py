@@ -78,11 +78,13 @@ def _kinds(values: Mapping[str, FloatArray], labels: Labels, used: AbstractSet[s
     codes: dict[str, int] = {}
     for number, name in enumerate(values):
         target = find_target(labels, "", name)
-        for metric in target.metrics if target is not None else ():
-            if target is not None and metric in used:
-                spelling, unit = _unit(name)
+        if target is None:
+            continue
+        spelling, unit = _unit(name)
+        factors = (unit.dimension, unit.times, unit.divided_by)
+        for metric in target.metrics:
+            if metric in used:
                 code = codes.setdefault(metric, len(codes))
-                factors = (unit.dimension, unit.times, unit.divided_by)
                 rows.append((number, "", name, spelling, metric, code, target.dimension, target.divide, *factors))
     return pl.DataFrame(rows, schema=KINDS, orient="row").with_row_index("kind")
 

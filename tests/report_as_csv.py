@@ -30,7 +30,7 @@ def _reader() -> Any:
 
 
 @cache
-def _actions(path: Path) -> tuple[Any, ...]:
+def actions_of(path: Path) -> tuple[Any, ...]:
     context = _reader().load_report(str(path))
     ranges = [context.range_by_idx(number) for number in range(context.num_ranges())]
     return tuple(part.action_by_idx(number) for part in ranges for number in range(part.num_actions()))
@@ -38,7 +38,7 @@ def _actions(path: Path) -> tuple[Any, ...]:
 
 def raw_page_of(path: Path) -> str:
     """The report as ``ncu --csv --page raw --print-units base`` would print it."""
-    actions = _actions(path)
+    actions = actions_of(path)
     units: dict[str, str] = {}
     values = [_values(action, units) for action in actions]
     text = io.StringIO()
@@ -52,7 +52,7 @@ def raw_page_of(path: Path) -> str:
 
 def fp32_and_fp64_percent(path: Path) -> list[tuple[int, int] | None]:
     """What NVIDIA's roofline rule says of each launch: percent of the FP32 and of the FP64 peak."""
-    return [_ratio(str(action.rule_results_as_dicts())) for action in _actions(path)]
+    return [_ratio(str(action.rule_results_as_dicts())) for action in actions_of(path)]
 
 
 def _ratio(text: str) -> tuple[int, int] | None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
-import os
 import random
 import struct
 import tracemalloc
 from contextlib import redirect_stderr
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +21,7 @@ import ncu_roofline as nr
 from ncu_roofline.readers import RawReport
 from tests import binary_report
 from tests.conftest import Write
-from tests.report_as_csv import raw_page_of
+from tests.report_as_csv import actions_of, raw_page_of
 from tests.support import CORPUS, finding
 from tests.test_corpus import EXACT, number
 
@@ -43,22 +40,6 @@ def report_of(expected: Path) -> Path:
 
 def raw(path: Path) -> RawReport:
     return nr.read(path).inputs[0]
-
-
-@cache
-def second_opinion() -> Any:
-    try:
-        return importlib.import_module("ncu_report")
-    except ImportError:
-        if os.environ.get("CI"):
-            pytest.fail("NVIDIA's report reader has to be installed in CI")
-        pytest.skip("NVIDIA's report reader (ncu-report) is not installed")
-
-
-def actions(path: Path) -> list[Any]:
-    context = second_opinion().load_report(str(path))
-    ranges = [context.range_by_idx(n) for n in range(context.num_ranges())]
-    return [part.action_by_idx(n) for part in ranges for n in range(part.num_actions())]
 
 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda path: path.name.removesuffix(".json"))
@@ -81,7 +62,7 @@ def test_report_gives_its_expected_values(corpus: Path, expected: Path) -> None:
 def test_every_metric_of_a_report_is_what_nvidias_reader_gives(corpus: Path, expected: Path) -> None:
     report = raw(report_of(expected))
     assert report.stored is not None
-    theirs = actions(report_of(expected))
+    theirs = actions_of(report_of(expected))
     assert len(theirs) == len(report)
     compared = 0
     for launch, action in enumerate(theirs):
@@ -117,7 +98,7 @@ def test_opcode_histogram_is_what_nvidias_reader_gives(corpus: Path) -> None:
     stored = raw(path).stored
     assert stored is not None
     seen = 0
-    for launch, action in enumerate(actions(path)):
+    for launch, action in enumerate(actions_of(path)):
         metric = action.metric_by_name("sass__inst_executed_per_opcode_with_modifier_all")
         ids = metric.correlation_ids()
         for instance in range(metric.num_instances()):
@@ -136,7 +117,7 @@ def test_opcode_that_a_histogram_does_not_list_was_not_executed(corpus: Path) ->
 def test_verdicts_of_nvidias_rules_are_kept_with_their_launch(corpus: Path) -> None:
     path = corpus / "25-rep-sm75-profile_report_4_.ncu-rep"
     rules = raw(path).rules
-    theirs = [str(action.rule_results_as_dicts()) for action in actions(path)]
+    theirs = [str(action.rule_results_as_dicts()) for action in actions_of(path)]
     assert rules["launch"].unique().sort().to_list() == [0, 1, 2]
     for launch, text in rules.select("launch", "text").iter_rows():
         assert text[:30].replace("'", "")[:20] in theirs[launch].replace("'", "")

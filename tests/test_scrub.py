@@ -83,7 +83,7 @@ def test_same_input_is_scrubbed_the_same_way_twice(report: str) -> None:
     [
         ("see /home/jane/x.cu:12 and /home/jane/x.cu", "see path-0.cu:12 and path-0.cu"),
         (r"D:\jane\app.exe failed", "path-0.exe failed"),
-        ("~/work/a.csv", "path-0.csv"),
+        ("~/runs/a.csv", "path-0.csv"),
         ("jane@node17 at 10.1.2.3", "user-0 at address-0"),
         ("fe80::925a:8ff:fe9b:5d6a%eth0", "address-0"),
         ("bus 0000:3b:00.0", "bus pci-0"),

@@ -20,6 +20,7 @@ LAYERS: dict[str, set[str]] = {
     "errors": set(),
     "vocabulary": set(),
     "version": set(),
+    "wording": set(),
     "units": set(),
     "arrays": set(),
     "data_files": set(),
@@ -45,6 +46,7 @@ LAYERS: dict[str, set[str]] = {
     "identities": {"arrays", "counters", "maps"},
     "checks": {
         "arrays", "collect", "counters", "errors", "identities", "maps", "readers", "timings", "vocabulary",
+        "wording",
     },
     "grouping": {"arrays", "vocabulary"},
     "scrub": set(),
@@ -64,10 +66,13 @@ LAYERS: dict[str, set[str]] = {
     },
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},
     "acceptance": {"analysis", "checks", "errors", "strict_yaml"},
-    "render": {"analysis", "arrays", "checks", "collect", "conditions", "devices", "explain", "version", "vocabulary"},
+    "render": {
+        "analysis", "arrays", "checks", "collect", "conditions", "devices", "explain", "version", "vocabulary",
+        "wording",
+    },
     "cli": {
         "acceptance", "analysis", "arrays", "checks", "collection", "devices", "errors", "maps", "pipeline", "render",
-        "version", "vocabulary",
+        "version", "vocabulary", "wording",
     },
     "__init__": {"analysis", "errors", "maps", "pipeline", "readers", "version"},
     "__main__": {"cli"},

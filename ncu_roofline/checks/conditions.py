@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, ratio
-from ncu_roofline.checks.rule import Evidence, View
+from ncu_roofline.arrays import ratio
+from ncu_roofline.checks.rule import Evidence, View, farthest_from_one, which
 from ncu_roofline.vocabulary import Severity
 
 _TIMES_AGREE = 0.10
@@ -65,7 +65,7 @@ def times_apart(view: View) -> Iterator[Evidence]:
     share = ratio(own, other)
     hit = np.abs(share - 1.0) > _TIMES_AGREE
     if hit.any():
-        launch = int(np.where(hit, np.abs(np.log(np.where(hit, share, 1.0))), -1.0).argmax())
+        launch = farthest_from_one(share, hit)
         facts = view.inputs[int(view.columns["input"][launch])]
         clock, highest = view.floats("clocks.sm")[launch], view.floats("clocks.sm_highest")[launch]
         causes = []
@@ -79,7 +79,7 @@ def times_apart(view: View) -> Iterator[Evidence]:
         yield Evidence(
             hit,
             f"ncu took {own[launch] * 1e6:.4g} us and {view.labels('external.source')[launch]} "
-            f"{other[launch] * 1e6:.4g} us (ratio {share[launch]:.2f}){_where(hit, launch)}"
+            f"{other[launch] * 1e6:.4g} us (ratio {share[launch]:.2f}){which(hit, launch)}"
             f"{': ' if causes else ''}{'; '.join(causes)}.",
             "Quote each time with its conditions; to compare them, profile with --clock-control none "
             "--cache-control none.",
@@ -154,7 +154,3 @@ def devices_mixed(view: View) -> Iterator[Evidence]:
         if len(devices) > 1:
             names = ", ".join(f"{ordinal}: {name or 'not named'}" for ordinal, name in devices)
             yield Evidence(mine, f"{facts.path}: launches of {len(devices)} devices ({names}).")
-
-
-def _where(hit: BoolArray, launch: int) -> str:
-    return f" (launch {launch})" if hit.sum() > 1 else ""

@@ -11,7 +11,7 @@ import polars as pl
 from ncu_roofline.arrays import BoolArray, mapped
 from ncu_roofline.checks.rule import Evidence, InputFacts, View
 from ncu_roofline.counters import metrics_of
-from ncu_roofline.readers import REPLAY
+from ncu_roofline.wording import count, some
 
 _SHOWN = 5
 
@@ -26,7 +26,7 @@ def skipped_lines(view: View) -> Iterator[Evidence]:
     for facts in view.inputs:
         kinds = {k: n for k, n in facts.skipped.counts.items() if k != "damaged"}
         if kinds:
-            parts = [_lines(facts, kind, count) for kind, count in kinds.items()]
+            parts = [_lines(facts, kind, number) for kind, number in kinds.items()]
             yield Evidence(_no_launch(view), f"{facts.path}: skipped {', '.join(parts)}.")
 
 
@@ -38,11 +38,11 @@ def damaged_rows(view: View) -> Iterator[Evidence]:
     ``--log-file`` so that the application's output goes elsewhere.
     """
     for facts in view.inputs:
-        count = facts.skipped.counts.get("damaged", 0)
-        if count:
+        number = facts.skipped.counts.get("damaged", 0)
+        if number:
             yield Evidence(
                 _no_launch(view),
-                f"{facts.path}: {_lines(facts, 'damaged', count)} could not be read; launches may be incomplete.",
+                f"{facts.path}: {_lines(facts, 'damaged', number)} could not be read; launches may be incomplete.",
                 "Export again with `--log-file FILE`, so that output of the application cannot get between rows.",
             )
 
@@ -59,7 +59,7 @@ def conflicting_values(view: View) -> Iterator[Evidence]:
             row = facts.conflicts.row(0, named=True)
             yield Evidence(
                 _launches(view, facts, facts.conflicts),
-                f"{facts.path}: {_times(facts.conflicts.height, 'printed value')} against another one of the same "
+                f"{facts.path}: {count(facts.conflicts.height, 'printed value')} against another one of the same "
                 f"metric and launch, first {row['metric']} with {row['text']} {row['unit']} on line {row['line']} "
                 f"against the value on line {row['line_used']}, which is used.",
                 "The file may hold two reports of the same launches; analyse them one by one.",
@@ -77,7 +77,7 @@ def not_available(view: View) -> Iterator[Evidence]:
             names = facts.not_available["metric"].unique(maintain_order=True).to_list()
             yield Evidence(
                 _launches(view, facts, facts.not_available),
-                f"{facts.path}: printed as not available: {_some(names)}.",
+                f"{facts.path}: printed as not available: {some(names, _SHOWN)}.",
                 _spelling(view, names),
             )
 
@@ -105,7 +105,7 @@ def _refused(view: View, facts: InputFacts, cells: pl.DataFrame, what: str, advi
     """Cells of an input that are no measured values, with the first of them; ``what`` may name its text and unit."""
     if cells.height:
         row = cells.row(0, named=True)
-        found = f"{_times(cells.height, 'value')} {what.format(text=row['text'], unit=row['unit'])}"
+        found = f"{count(cells.height, 'value')} {what.format(text=row['text'], unit=row['unit'])}"
         yield Evidence(
             _launches(view, facts, cells), f"{facts.path}: {found} of {row['metric']} on line {row['line']}.", advice
         )
@@ -145,7 +145,7 @@ def ncu_error(view: View) -> Iterator[Evidence]:
             said = "; ".join(f"line {line}: {text.removeprefix('==ERROR== ')}" for line, text in errors[:_SHOWN])
             yield Evidence(
                 _no_launch(view),
-                f"{facts.path}: ncu reported {_times(len(errors), 'error')}: {said}",
+                f"{facts.path}: ncu reported {count(len(errors), 'error')}: {said}",
                 "Launches may be missing; look at the application's own output.",
             )
 
@@ -157,7 +157,7 @@ def replayed_application(view: View) -> Iterator[Evidence]:
     which agree only if the application does the same every time.
     """
     for facts in view.inputs:
-        if any(text.startswith(REPLAY) for _, text in facts.skipped.messages):
+        if facts.skipped.replayed:
             yield Evidence(
                 view.launches_of(facts),
                 f"{facts.path}: collected by application replay, several runs of the application.",
@@ -175,7 +175,7 @@ def launches_lost(view: View) -> Iterator[Evidence]:
             lost = f"at least {facts.loss.at_least}" if facts.loss.at_least else "an unknown number"
             yield Evidence(
                 view.launches_of(facts),
-                f"{facts.path}: {_times(facts.launches, 'launch', 'launches')} before the damage are whole, "
+                f"{facts.path}: {count(facts.launches, 'launch')} before the damage are whole, "
                 f"{lost} lost: {facts.loss.problem}.",
                 "Copy the report again, or profile again.",
             )
@@ -192,7 +192,7 @@ def end_not_marked(view: View) -> Iterator[Evidence]:
             asked = f" of at most {facts.launch_count} asked for" if facts.launch_count is not None else ""
             yield Evidence(
                 _no_launch(view),
-                f"{facts.path}: {_times(facts.launches, 'launch', 'launches')}{asked}; the file has no end mark, so "
+                f"{facts.path}: {count(facts.launches, 'launch')}{asked}; the file has no end mark, so "
                 "that launches missing after the last one cannot be detected.",
             )
 
@@ -208,7 +208,7 @@ def launches_missing(view: View) -> Iterator[Evidence]:
         if profiled > facts.launches and not facts.merges_launches:
             yield Evidence(
                 _no_launch(view),
-                f"{facts.path}: ncu profiled {_times(profiled, 'launch', 'launches')}, the input has {facts.launches}.",
+                f"{facts.path}: ncu profiled {count(profiled, 'launch')}, the input has {facts.launches}.",
                 "Look for errors of ncu in it, or export the report again.",
             )
 
@@ -223,7 +223,7 @@ def range_results(view: View) -> Iterator[Evidence]:
         if facts.range_results:
             yield Evidence(
                 _no_launch(view),
-                f"{facts.path}: {_times(facts.range_results, 'result')} over ranges of launches not read.",
+                f"{facts.path}: {count(facts.range_results, 'result')} over ranges of launches not read.",
                 "Export them: ncu --import REPORT --csv --page raw",
             )
 
@@ -238,7 +238,7 @@ def files_passed_over(view: View) -> Iterator[Evidence]:
         more = len(view.passed_over) - _SHOWN
         yield Evidence(
             _no_launch(view),
-            f"{_times(len(view.passed_over), 'file')} passed over: {said}{f'; and {more} more' if more > 0 else ''}.",
+            f"{count(len(view.passed_over), 'file')} passed over: {said}{f'; and {more} more' if more > 0 else ''}.",
         )
 
 
@@ -268,23 +268,13 @@ def european_numbers(view: View) -> Iterator[Evidence]:
             )
 
 
-def _lines(facts: InputFacts, kind: str, count: int) -> str:
+def _lines(facts: InputFacts, kind: str, number: int) -> str:
     known = facts.skipped.lines.get(kind, ())
-    where = ", ".join(map(str, known[:_SHOWN])) + (", ..." if count > min(len(known), _SHOWN) else "")
-    noun = {
-        "preface": "line",
-        "foreign": "foreign line",
-        "damaged": "damaged row",
-        "header": "repeated header",
-    }
-    plural = "s" if count != 1 else ""
+    where = ", ".join(map(str, known[:_SHOWN])) + (", ..." if number > min(len(known), _SHOWN) else "")
     if kind == "preface":
-        return f"{count} line{plural} before the table"
-    return f"{count} {noun[kind]}{plural} (line {where})"
-
-
-def _times(number: int, noun: str, nouns: str = "") -> str:
-    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
+        return f"{count(number, 'line')} before the table"
+    nouns = {"foreign": "foreign line", "damaged": "damaged row", "header": "repeated header"}
+    return f"{count(number, nouns[kind])} (line {where})"
 
 
 def _spelling(view: View, names: list[str]) -> str:
@@ -294,11 +284,6 @@ def _spelling(view: View, names: list[str]) -> str:
     meant = ", ".join(f"{name} -> {match[0]}" for name, match in near.items() if match)
     advice = "Not every chip has every metric: `ncu --query-metrics` lists those of a chip."
     return f"Misspelt? {meant}. {advice}" if meant else advice
-
-
-def _some(names: list[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _no_launch(view: View) -> BoolArray:

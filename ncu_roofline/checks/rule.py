@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -139,7 +140,12 @@ class Rule:
     @property
     def doc(self) -> str:
         """What the rule says, why, and what to do: the docstring of its function."""
-        return self.check.__doc__ or ""
+        return inspect.cleandoc(self.check.__doc__ or "")
+
+    @property
+    def title(self) -> str:
+        """The first paragraph of it, on one line."""
+        return " ".join(self.doc.partition("\n\n")[0].split())
 
 
 @dataclass(frozen=True)
@@ -160,6 +166,16 @@ class SkippedRule:
 
     code: str
     needs: tuple[str, ...]
+
+
+def farthest_from_one(share: FloatArray, hit: BoolArray) -> int:
+    """The launch in ``hit``, which is not empty, whose ratio is farthest from one in either direction."""
+    return int(np.where(hit, np.abs(np.log(np.where(hit, share, 1.0))), -1.0).argmax())
+
+
+def which(hit: BoolArray, launch: int) -> str:
+    """Says which launch a number is of, where it may be one of several."""
+    return f" (launch {launch})" if hit.sum() > 1 else ""
 
 
 def run(rules: Iterable[Rule], view: View) -> tuple[tuple[Finding, ...], tuple[SkippedRule, ...]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ncu_roofline.checks.rule import Evidence, View
+from ncu_roofline.wording import count, some
 
 _SHOWN = 3
 
@@ -22,7 +23,7 @@ def timing_read(view: View) -> Iterator[Evidence]:
         said = "; ".join([f"given to {int(mine.sum())} of {view.size} launches", *found.notes])
         yield Evidence(
             np.asarray(mine, np.bool_),
-            f"{found.path}: {len(found)} time{'s' if len(found) != 1 else ''} of {found.producer}, {said}.",
+            f"{found.path}: {count(len(found), 'time')} of {found.producer}, {said}.",
         )
 
 
@@ -37,10 +38,9 @@ def timing_not_joined(view: View) -> Iterator[Evidence]:
         without = np.isnan(view.floats("external.time"))
         if without.any():
             names = list(dict.fromkeys(str(name) for name in view.labels("kernel")[without]))
-            shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
             yield Evidence(
                 without,
-                f"no time was found for {int(without.sum())} of {view.size} launches: {shown}.",
+                f"no time was found for {int(without.sum())} of {view.size} launches: {some(names, _SHOWN)}.",
             )
 
 

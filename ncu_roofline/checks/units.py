@@ -9,13 +9,15 @@ import numpy as np
 from ncu_roofline.arrays import ratio
 from ncu_roofline.checks.causes import is_binary_prefix, likely_cause
 from ncu_roofline.checks.ceilings import ceiling_of
-from ncu_roofline.checks.rule import Evidence, View
+from ncu_roofline.checks.rule import Evidence, View, farthest_from_one, which
 from ncu_roofline.vocabulary import PATHS, TIERS, Severity
+from ncu_roofline.wording import some
 
 _AGREE = 0.10
 """Share by which a duration and its cycles over their clock may differ: 3 % was the most in real reports."""
 _SLIP = 100.0
 """From this ratio on it is a unit, not a measurement."""
+_SHOWN = 3
 
 
 def time_against_cycles(view: View) -> Iterator[Evidence]:
@@ -31,13 +33,12 @@ def time_against_cycles(view: View) -> Iterator[Evidence]:
     slip = apart & ((share > _SLIP) | (share < 1.0 / _SLIP))
     for hit, severity in ((slip, Severity.ERROR), (apart & ~slip, Severity.WARNING)):
         if hit.any():
-            launch = int(np.where(hit, np.abs(np.log(np.where(hit, share, 1.0))), -1.0).argmax())
+            launch = farthest_from_one(share, hit)
             cause = likely_cause(float(share[launch]))
-            more = f" (launch {launch})" if hit.sum() > 1 else ""
             yield Evidence(
                 hit,
                 f"the duration is {time[launch]:.4g} s, the cycles over their clock {counted[launch]:.4g} s, a ratio "
-                f"of {share[launch]:.4g}{more}{f': {cause}' if cause else ''}.",
+                f"of {share[launch]:.4g}{which(hit, launch)}{f': {cause}' if cause else ''}.",
                 "Export the report again; do not quote its times or rates.",
                 severity,
             )
@@ -77,9 +78,8 @@ def rounded_too_much(view: View) -> Iterator[Evidence]:
         hit = np.zeros(view.size, np.bool_)
         for _, launches in view.coarse:
             hit |= launches
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         yield Evidence(
             hit,
-            f"printed with too few digits to be known to 5 %: {', '.join(names[:3])}{more}.",
+            f"printed with too few digits to be known to 5 %: {some(names, _SHOWN)}.",
             "Export with --print-units base, or analyse the binary report.",
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import click
 
 from ncu_roofline.errors import UsageError
@@ -17,7 +15,7 @@ def rules(codes: tuple[str, ...]) -> None:
     from ncu_roofline.render.format import aligned
 
     if not codes:
-        rows = [(rule.code, rule.severity.label, rule.name, _title(rule.doc)) for rule in RULES]
+        rows = [(rule.code, rule.severity.label, rule.name, rule.title) for rule in RULES]
         click.echo("\n".join(aligned(rows)))
         return
     for number, code in enumerate(codes):
@@ -27,10 +25,4 @@ def rules(codes: tuple[str, ...]) -> None:
         (rule,) = found
         needs = f"\nNeeds: {', '.join(rule.needs)}." if rule.needs else ""
         blank = "\n" if number else ""
-        click.echo(
-            f"{blank}{rule.code} {rule.name}\nSeverity: {rule.severity.label}.{needs}\n\n{inspect.cleandoc(rule.doc)}"
-        )
-
-
-def _title(doc: str) -> str:
-    return " ".join(inspect.cleandoc(doc).partition("\n\n")[0].split())
+        click.echo(f"{blank}{rule.code} {rule.name}\nSeverity: {rule.severity.label}.{needs}\n\n{rule.doc}")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ncu_roofline.errors import UsageError
+from ncu_roofline.wording import some
 
 if TYPE_CHECKING:
     from ncu_roofline.analysis import Analysis
@@ -104,7 +105,6 @@ def _offer(analysis: Analysis, option: str) -> str:
         return f"they are numbered 0 to {len(analysis) - 1}"
     if option == "--kernel":
         names = list(dict.fromkeys(str(name) for name in analysis.columns["kernel"]))
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        return f"kernels are {', '.join(names[:_SHOWN])}{more}"
+        return f"kernels are {some(names, _SHOWN)}"
     found = dict.fromkeys(name for ranges in analysis.columns["nvtx"] for _, name in ranges or ())
     return f"NVTX ranges are {', '.join(found)}" if found else "the report has no NVTX ranges (ncu --nvtx records them)"

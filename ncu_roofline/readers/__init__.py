@@ -4,7 +4,6 @@ A reader keeps what was printed, as text, with its line. It knows neither what u
 are for.
 """
 
-from ncu_roofline.readers.lines import REPLAY
 from ncu_roofline.readers.read import read_report, report_files
 from ncu_roofline.readers.report import (
     HISTOGRAM,
@@ -15,10 +14,11 @@ from ncu_roofline.readers.report import (
     Session,
     SkippedLines,
     Stored,
+    opcode_columns,
 )
 from ncu_roofline.readers.session import read_session, session_beside
 
 __all__ = [
-    "HISTOGRAM", "REPLAY", "Loss", "Progress", "RawReport", "Report", "Session", "SkippedLines", "Stored",
-    "read_report", "read_session", "report_files", "session_beside",
+    "HISTOGRAM", "Loss", "Progress", "RawReport", "Report", "Session", "SkippedLines", "Stored",
+    "opcode_columns", "read_report", "read_session", "report_files", "session_beside",
 ]  # fmt: skip

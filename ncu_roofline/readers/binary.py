@@ -24,7 +24,7 @@ from google.protobuf.message import DecodeError
 from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
 from ncu_roofline.readers.container import VERSION, Container, DamagedError
 from ncu_roofline.readers.messages import Metric, Result, text
-from ncu_roofline.readers.report import HISTOGRAM, IDENTITY_COLUMNS, RULE_SCHEMA, Loss, Session, Stored
+from ncu_roofline.readers.report import HISTOGRAM, IDENTITY_COLUMNS, RULE_SCHEMA, Loss, Session, Stored, opcode_columns
 from ncu_roofline.readers.session import VERSION_PROPERTY
 
 FORM: Final = "ncu-rep"
@@ -124,8 +124,7 @@ class Results:
     identity: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in IDENTITY_COLUMNS})
     parts: list[_Part] = field(default_factory=list)
     texts: dict[str, dict[int, str]] = field(default_factory=dict)
-    opcodes: dict[str, dict[int, float]] = field(default_factory=dict)
-    with_histogram: list[int] = field(default_factory=list)
+    histograms: dict[int, dict[str, float]] = field(default_factory=dict)
     rules: list[tuple[int, str, str, str, str]] = field(default_factory=list)
     _found_texts: dict[str, str] = field(default_factory=dict)
     _found_opcodes: dict[str, float] | None = None
@@ -239,9 +238,7 @@ class Results:
         for name, found in self._found_texts.items():
             self.texts.setdefault(name, {})[launch] = found
         if self._found_opcodes is not None:
-            self.with_histogram.append(launch)
-            for opcode, count in self._found_opcodes.items():
-                self.opcodes.setdefault(opcode, {})[launch] = count
+            self.histograms[launch] = self._found_opcodes
 
     def _value(self, name: str, content: bytes) -> float:
         """The number of a metric, NaN where it has none; a text or a histogram is put aside."""
@@ -322,22 +319,14 @@ class Results:
             for number, name in enumerate(part.layout.names):
                 values.setdefault(name, unknown(len(self)))[launches] = matrix[:, number]
         known = {name: column for name, column in values.items() if not np.isnan(column).all()}
-        return Stored(known, {name: self._spread(found) for name, found in self.texts.items()}, self._opcodes())
+        texts = {name: self._spread(found) for name, found in self.texts.items()}
+        return Stored(known, texts, opcode_columns(self.histograms, len(self)))
 
     def _spread(self, found: dict[int, str]) -> ObjectArray:
         column = nothing(len(self))
         for launch, value in found.items():
             column[launch] = value
         return column
-
-    def _opcodes(self) -> dict[str, FloatArray]:
-        columns = {}
-        for opcode, counts in self.opcodes.items():
-            columns[opcode] = unknown(len(self))
-            # An opcode that a histogram does not list was not executed.
-            columns[opcode][self.with_histogram] = 0.0
-            columns[opcode][list(counts)] = list(counts.values())
-        return columns
 
 
 def read_results(stream: BufferedReader, names: AbstractSet[str] | None, at: Any) -> tuple[Results, Loss | None, int]:

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.readers.report import SkippedLines
+from ncu_roofline.readers.report import REPLAY, SkippedLines
 
 Text = bytes | mmap.mmap
 Offsets = npt.NDArray[np.int64]
@@ -29,9 +29,6 @@ BLOCK_BYTES: Final = 16 << 20
 
 _FIRST_BLOCK_BYTES: Final = 256 << 10
 """Size of the first block of a table, which may be a short one of many; the next blocks grow."""
-
-REPLAY: Final = "==PROF== Creating report from application replay"
-"""How ncu says that time and counters come from different runs of the application."""
 
 _PROFILING: Final = b'==PROF== Profiling "'
 _MESSAGES: Final = (b"==ERROR==", b"==WARNING==", REPLAY.encode())

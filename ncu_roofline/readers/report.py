@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, unknown
 
 Progress = Callable[[str, int, int], None]
 """Is told the path of an input, the bytes of it that were read, and how many there are."""
@@ -38,6 +38,9 @@ IDENTITY_COLUMNS: Final = (
 """Columns of ``RawReport.launches``: texts as printed, or None; ``nvtx`` has tuples of (domain, range) of a binary
 report, and ``line`` numbers (0: there are no lines)."""
 
+REPLAY: Final = "==PROF== Creating report from application replay"
+"""How ncu says that time and counters come from different runs of the application."""
+
 HISTOGRAM: Final = "sass__inst_executed_per_opcode_with_modifier_all"
 """The metric whose instances count every opcode with all its modifiers."""
 
@@ -56,6 +59,11 @@ class SkippedLines:
     """Errors, warnings and the replay mode among them, as ncu wrote them, with their lines."""
     profiled: int = 0
     """How many launches ncu says among them that it profiled."""
+
+    @property
+    def replayed(self) -> bool:
+        """Whether ncu says among them that it replayed the application."""
+        return any(text.startswith(REPLAY) for _, text in self.messages)
 
     @property
     def total(self) -> int:
@@ -94,6 +102,18 @@ class Stored:
     texts: Mapping[str, ObjectArray] = field(default_factory=dict)
     opcodes: Mapping[str, FloatArray] = field(default_factory=dict)
     """Executed warp instructions by opcode with modifiers, NaN where no histogram was collected."""
+
+
+def opcode_columns(histograms: Mapping[int, Mapping[str, float]], launches: int) -> dict[str, FloatArray]:
+    """Histograms of some launches as a column for each opcode, as in ``Stored.opcodes``.
+
+    An opcode that the histogram of a launch does not list was not executed.
+    """
+    columns: dict[str, FloatArray] = {}
+    for opcode in dict.fromkeys(opcode for counts in histograms.values() for opcode in counts):
+        columns[opcode] = unknown(launches)
+        columns[opcode][list(histograms)] = [counts.get(opcode, 0.0) for counts in histograms.values()]
+    return columns
 
 
 @dataclass(frozen=True)

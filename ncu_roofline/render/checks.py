@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Sequence
@@ -11,10 +10,11 @@ from xml.etree import ElementTree
 
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.checks import RULES, Finding, Rule
-from ncu_roofline.render.group_table import advice, commands, count, heading, positions
+from ncu_roofline.render.group_table import advice, commands, heading, positions
 from ncu_roofline.render.markdown import findings_as_markdown
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import Severity
+from ncu_roofline.wording import count
 
 _SARIF: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _TITLE_WIDTH: Final = 100
@@ -77,12 +77,12 @@ def to_sarif(analysis: Analysis) -> str:
 
 
 def _descriptor(rule: Rule) -> dict[str, Any]:
-    title, _, rest = inspect.cleandoc(rule.doc).partition("\n\n")
+    rest = rule.doc.partition("\n\n")[2]
     return {
         "id": rule.code,
         "name": rule.name,
-        "shortDescription": {"text": " ".join(title.split())},
-        "fullDescription": {"text": " ".join((rest or title).split())},
+        "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": " ".join(rest.split()) or rule.title},
         "defaultConfiguration": {"level": rule.severity.label},
     }
 

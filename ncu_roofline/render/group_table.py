@@ -18,6 +18,7 @@ from ncu_roofline.collect import COLLECT
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.render.format import UNKNOWN, percent, quantity, seconds, shape
 from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, work_unit
+from ncu_roofline.wording import count
 
 _LEGEND: Final = (
     "fraction: time at the ceiling that binds / measured time (>= where something that may bind is not known); "
@@ -136,7 +137,7 @@ def _ceilings(columns: Columns, launches: BoolArray) -> list[str]:
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], *, several_inputs: bool) -> list[Column]:
-    """All columns, in order; whether one has anything to say is decided from its cells."""
+    """The columns that have something to say about some row, in order."""
     tiers = [tier for tier in TIERS if any(f"{tier}.rate" in row for row in rows)]
     columns = [
         Column("launch", lambda row: positions(row["launches"]), 9, left=True),
@@ -161,7 +162,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]], *, several_inputs: bool) -> li
         columns.insert(0, Column("in", lambda row: f"[{row['input']}]", left=True))
     if not any(row["bound.by"] for row in rows):
         columns += _utilization_columns(rows)
-    return columns
+    return [column for column in columns if any(column.cell(row) != UNKNOWN for row in rows)]
 
 
 def _utilization_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
@@ -270,7 +271,12 @@ def advice(finding: Finding) -> str:
     return "" if finding.help.startswith(COLLECT) else finding.help
 
 
-def totals(analysis: Analysis) -> list[str]:
+def below(analysis: Analysis, shown: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What stands below the table: totals, NVTX ranges, and how to read the groups that are shown."""
+    return [*_device_totals(analysis), *_range_lines(analysis), *_legend(shown)]
+
+
+def _device_totals(analysis: Analysis) -> list[str]:
     """Totals of the shown launches of each input and device; the bound is the sum of the bounds of the launches."""
     columns = analysis.columns
     devices = list(zip(columns["input"].tolist(), columns["device_ordinal"].tolist(), strict=True))
@@ -286,7 +292,7 @@ def totals(analysis: Analysis) -> list[str]:
     return lines
 
 
-def ranges(analysis: Analysis) -> list[str]:
+def _range_lines(analysis: Analysis) -> list[str]:
     """One line per NVTX range, the longest first; nothing where the report has none."""
     groups = rows(analysis.ranges())
     if not groups:
@@ -320,7 +326,7 @@ def _totals(columns: Columns) -> str:
     return ", ".join(parts) + "."
 
 
-def legend(shown: Sequence[Mapping[str, Any]]) -> list[str]:
+def _legend(shown: Sequence[Mapping[str, Any]]) -> list[str]:
     """How to read what was shown."""
     lines = []
     if any(percent(group["bound.fraction"]) != UNKNOWN for group in shown):
@@ -331,9 +337,3 @@ def legend(shown: Sequence[Mapping[str, Any]]) -> list[str]:
     if any(_timing(group) != UNKNOWN for group in shown):
         lines.append(_TIMING_LEGEND)
     return lines
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun: ``1 launch``, ``2 launches``."""
-    plural = "es" if noun.endswith("ch") else "s"
-    return f"{number} {noun}{plural if number != 1 else ''}"

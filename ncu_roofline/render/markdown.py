@@ -8,17 +8,15 @@ from typing import Final
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
-from ncu_roofline.render.format import UNKNOWN, short_kernel
+from ncu_roofline.render.format import short_kernel
 from ncu_roofline.render.group_table import (
     advice,
+    below,
     columns_of,
     commands,
     heading,
-    legend,
     positions,
-    ranges,
     sort_groups,
-    totals,
 )
 from ncu_roofline.version import VERSION
 
@@ -32,8 +30,7 @@ def render_markdown(
     groups = sort_groups(rows(analysis.groups(per_launch=per_launch)), sort)
     shown = groups[:top]
     lines = ["### Roofline", "", *(f"- {_text(line.strip())}" for line in heading(analysis)), ""]
-    candidates = columns_of(shown, several_inputs=len(analysis.inputs) > 1)
-    columns = [column for column in candidates if any(column.cell(row) != UNKNOWN for row in shown)]
+    columns = columns_of(shown, several_inputs=len(analysis.inputs) > 1)
     lines.append(_row(["kernel", *(column.title for column in columns)]))
     lines.append(_row([":--", *(":--" if column.left else "--:" for column in columns)]))
     for row in shown:
@@ -43,7 +40,7 @@ def render_markdown(
     lines.append("")
     if len(shown) < len(groups):
         lines += [f"{len(groups) - len(shown)} more not shown.", ""]
-    for line in [*totals(analysis), *ranges(analysis), *legend(shown)]:
+    for line in below(analysis, shown):
         lines += [_text(line), ""]
     if analysis.finding_list and not quiet:
         lines += _findings(analysis.finding_list)

@@ -13,17 +13,15 @@ from rich.text import Text
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
-from ncu_roofline.render.format import UNKNOWN, short_kernel
+from ncu_roofline.render.format import short_kernel
 from ncu_roofline.render.group_table import (
     advice,
+    below,
     columns_of,
     commands,
     heading,
-    legend,
     positions,
-    ranges,
     sort_groups,
-    totals,
 )
 from ncu_roofline.vocabulary import Severity
 
@@ -54,7 +52,7 @@ def render_table(
     _print_table(console, shown, several_inputs=len(analysis.inputs) > 1)
     if len(shown) < len(groups):
         console.print(f"{len(groups) - len(shown)} more not shown (--top {top}).", markup=False)
-    for line in [*totals(analysis), *ranges(analysis), *legend(shown)]:
+    for line in below(analysis, shown):
         console.print(line, markup=False)
     if not quiet:
         _print_findings(console, analysis.finding_list)
@@ -63,8 +61,7 @@ def render_table(
 
 def _print_table(console: Console, rows: Sequence[Mapping[Any, Any]], *, several_inputs: bool) -> None:
     """The table with the columns that have something to say, the least important left out if it is narrow."""
-    candidates = columns_of(rows, several_inputs=several_inputs)
-    speaking = [column for column in candidates if any(column.cell(row) != UNKNOWN for row in rows)]
+    speaking = columns_of(rows, several_inputs=several_inputs)
     cells = {id(column): [column.cell(row) for row in rows] for column in speaking}
     widths = {id(column): 2 + max(len(column.title), *map(len, cells[id(column)])) for column in speaking}
     room = console.width - _KERNEL_WIDTH

@@ -17,7 +17,7 @@ _GZIP: Final = b"\x1f\x8b"
 _NSYS_REPORT: Final = b"NVIDIA Tegra Profiler Report"
 _HEAD: Final = 64
 _UNREADABLE: Final = (
-    ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError, LookupError, csv.Error,
+    ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, LookupError, csv.Error,
 )  # fmt: skip
 _LONGEST: Final = 300
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from ncu_roofline.errors import InputError
 from ncu_roofline.timings.model import AVERAGE, IN_APPLICATION, MEDIAN, Rows, Timings
-from ncu_roofline.timings.tables import Table, find_tables, number, per_second
+from ncu_roofline.timings.tables import Table, find_tables, number, per_second, sizes
 
 _NANOSECONDS: Final = 1e9
 """The unit of nsys where neither column nor heading has one (``--timeunit`` puts another into the columns)."""
@@ -87,7 +86,7 @@ def _kind(table: Table) -> str:
 def _trace(table: Table, rows: Rows) -> None:
     unit = table.per_second("duration") or _NANOSECONDS
     for row in table.rows:
-        grid, block = (_shape([table.cell(row, f"{kind}{axis}") for axis in "xyz"]) for kind in ("grd", "blk"))
+        grid, block = (sizes([table.cell(row, f"{kind}{axis}") for axis in "xyz"]) for kind in ("grd", "blk"))
         if grid is not None:
             ordinal = _ORDINAL.search(table.cell(row, "device"))
             rows.add(
@@ -107,11 +106,6 @@ def _summary(table: Table, rows: Rows) -> None:
         if samples >= 1:
             rows.add(
                 number(table.cell(row, column)) / unit, samples=int(samples), statistic=statistic,
-                kernel=table.cell(row, "name"), grid=_shape(table.cell(row, "gridxyz").split()),
-                block=_shape(table.cell(row, "blockxyz").split()),
+                kernel=table.cell(row, "name"), grid=sizes(table.cell(row, "gridxyz").split()),
+                block=sizes(table.cell(row, "blockxyz").split()),
             )  # fmt: skip
-
-
-def _shape(cells: Sequence[str]) -> tuple[int, ...] | None:
-    sizes = [number(cell) for cell in cells]
-    return tuple(int(size) for size in sizes) if len(sizes) == 3 and all(size >= 1 for size in sizes) else None

@@ -9,7 +9,7 @@ from typing import Final
 
 from ncu_roofline.errors import InputError
 from ncu_roofline.timings.model import AVERAGE, IN_APPLICATION, Rows, Timings
-from ncu_roofline.timings.tables import number, per_second
+from ncu_roofline.timings.tables import number, per_second, sizes
 
 _NVPROF: Final = re.compile(r"NVPROF is profiling|==[0-9]+== Profiling result:|=+ Profiling result:")
 _CELL: Final = r"([0-9.]+(?:e[+-][0-9]+)?)(ns|us|ms|s)"
@@ -49,7 +49,7 @@ def read_nvprof(path: str, text: str) -> Timings:
                 summary.add(_seconds(average, average_unit), samples=int(calls), statistic=AVERAGE, kernel=name)
         elif found := _TRACE.match(line):
             _, _, duration, unit, grid, block, name = found.groups()
-            shape = (_sizes(grid.split()), _sizes(block.split()))
+            shape = (sizes(grid.split()), sizes(block.split()))
             trace.add(_seconds(duration, unit), kernel=_name(name), grid=shape[0], block=shape[1])
         elif line.startswith(("Type,", '"Type"', "Start,", '"Start"')):
             _read_csv(lines[number_of_line:], trace, summary)
@@ -72,11 +72,10 @@ def _read_csv(lines: Sequence[str], trace: Rows, summary: Rows) -> None:
         if len(cells) != len(header) or name.startswith("[CUDA"):
             continue
         if "Duration" in row and row.get("Grid X"):
-            shape = [_sizes([row.get(f"{kind} {axis}", "") for axis in "XYZ"]) for kind in ("Grid", "Block")]
-            time = number(row["Duration"]) / (per_second(unit_of["Duration"]) or float("nan"))
-            trace.add(time, kernel=_name(name), grid=shape[0], block=shape[1])
+            shape = [sizes([row.get(f"{kind} {axis}", "") for axis in "XYZ"]) for kind in ("Grid", "Block")]
+            trace.add(_seconds(row["Duration"], unit_of["Duration"]), kernel=_name(name), grid=shape[0], block=shape[1])
         elif row.get("Type") == "GPU activities" and "Avg" in row:
-            time = number(row["Avg"]) / (per_second(unit_of["Avg"]) or float("nan"))
+            time = _seconds(row["Avg"], unit_of["Avg"])
             summary.add(time, samples=int(number(row["Calls"])), statistic=AVERAGE, kernel=name)
 
 
@@ -87,8 +86,3 @@ def _name(text: str) -> str:
 
 def _seconds(text: str, unit: str) -> float:
     return number(text) / (per_second(unit) or float("nan"))
-
-
-def _sizes(cells: Sequence[str]) -> tuple[int, ...] | None:
-    sizes = [number(cell) for cell in cells]
-    return tuple(int(size) for size in sizes) if len(sizes) == 3 and all(size >= 1 for size in sizes) else None

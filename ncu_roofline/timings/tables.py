@@ -61,6 +61,12 @@ def number(text: str) -> float:
         return float("nan")
 
 
+def sizes(cells: Sequence[str]) -> tuple[int, ...] | None:
+    """A grid or block of three cells; None if they are none."""
+    found = [number(cell) for cell in cells]
+    return tuple(int(size) for size in found) if len(found) == 3 and all(size >= 1 for size in found) else None
+
+
 def find_tables(lines: Sequence[str]) -> Iterator[Table]:
     """Every table of a text."""
     heading, table = "", None
