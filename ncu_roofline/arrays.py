@@ -31,9 +31,10 @@ def mapped(function: Callable[[Any], object], items: Sequence[object]) -> Object
 
 def numbered(items: Iterable[_Item]) -> tuple[npt.NDArray[np.intp], list[_Item]]:
     """Number of each element among the distinct ones, and these in order of first appearance."""
-    numbers: dict[_Item, int] = {}
-    codes = np.fromiter((numbers.setdefault(item, len(numbers)) for item in items), np.intp)
-    return codes, list(numbers)
+    each = list(items)
+    distinct = list(dict.fromkeys(each))
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
+    return np.fromiter(map(numbers.__getitem__, each), np.intp, len(each)), distinct
 
 
 def nothing(size: int) -> ObjectArray:

@@ -232,8 +232,9 @@ def _by_kind(cells: pl.DataFrame, labels: Labels, used: frozenset[str]) -> tuple
     A kind is what cells of one section, printed name and unit stand for: the metric and its number (``code``), the
     dimension that the name asks for and that of the unit, and the factors to base units (null: unknown unit).
     """
-    printed = cells.select(_PRINTED).unique(maintain_order=True).with_row_index("printed_as")
-    names = printed.with_columns(pl.col(_PRINTED).cast(pl.String))
+    key = _printed_key(cells)
+    printed = cells.select(key, *_PRINTED).unique("key", maintain_order=True).with_row_index("printed_as")
+    names = printed.select("printed_as", pl.col(_PRINTED).cast(pl.String))
     wanted = [
         (number, section, name, unit, target)
         for number, section, name, unit in names.iter_rows()
@@ -250,9 +251,20 @@ def _by_kind(cells: pl.DataFrame, labels: Labels, used: frozenset[str]) -> tuple
             code = codes.setdefault(metric, len(codes))
             rows.append((number, section, name, unit, metric, code, target.dimension, target.divide, *factors))
     kinds = pl.DataFrame(rows, schema=KINDS, orient="row").with_row_index("kind")
-    keys = printed.join(kinds.select("printed_as", "kind"), on="printed_as", how="inner", maintain_order="left")
-    joined = cells.join(keys, on=_PRINTED, how="inner", maintain_order="left")
+    keys = printed.select("key", "printed_as").join(
+        kinds.select("printed_as", "kind"), on="printed_as", how="inner", maintain_order="left"
+    )
+    joined = cells.select("launch", "line", "text", key).join(keys, on="key", how="inner", maintain_order="left")
     return joined.select("launch", "line", "kind", "text"), kinds
+
+
+def _printed_key(cells: pl.DataFrame) -> pl.Series:
+    """One number for each section, name and unit: a join on it takes half the time of one on the three."""
+    key = pl.Series("key", np.zeros(cells.height, np.uint64))
+    for name in _PRINTED if cells.height else ():
+        codes = cells[name].to_physical()
+        key = key * (int(codes.to_numpy().max()) + 1) + codes
+    return key
 
 
 def find_target(labels: Labels, section: str, name: str) -> Target | None:

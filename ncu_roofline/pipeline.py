@@ -380,9 +380,8 @@ def _evaluate(
     Also what is doubtful about their devices.
     """
     stated = launches["cc"]
-    by_cc = {cc: library.for_compute_capability(cc) for cc in dict.fromkeys(stated)}
-    ids = np.array([by_cc[cc].id for cc in stated], dtype=object)
-    maps = tuple({metric_map.id: metric_map for metric_map in by_cc.values()}.values())
+    ids = mapped(lambda cc: library.for_compute_capability(cc).id, stated.tolist())
+    maps = tuple(library.maps[name] for name in dict.fromkeys(ids.tolist()))
     notes: list[DeviceNote] = []
     parts = []
     for metric_map in maps:
@@ -478,7 +477,7 @@ def _facts(
                 locale=counter.locale,
                 has_units=counter.has_units,
                 is_binary=report.stored is not None,
-                merges_launches=any(text is not None for text in report.launches["invocations"]),
+                merges_launches=bool((report.launches["invocations"] != None).any()),  # noqa: E711
                 loss=report.loss,
                 range_results=report.range_results,
                 launch_count=conditions.launch_count,

@@ -63,7 +63,10 @@ def tensor_not_counted(view: View) -> Iterator[Evidence]:
         "and what binds is not known."
     )
     with_paths = {metric_map.id for metric_map in view.maps if any(map(is_tensor, metric_map.paths))}
-    countable = np.isin(view.labels("map").astype(str), sorted(with_paths))
+    countable = np.zeros(view.size, np.bool_)
+    for map_id, _, of_map in view.architectures:
+        if map_id in with_paths:
+            countable |= of_map
     for rows, command in _commands(view):
         if (hit & rows & countable).any():
             yield Evidence(hit & rows & countable, what + _tensor_range(view, hit & rows & countable), command)
@@ -86,8 +89,9 @@ def tensor_activity_ambiguous(view: View) -> Iterator[Evidence]:
     and is in its counters. Without ``sm__inst_executed_pipe_tensor_op_hmma_type_hfma2`` or the operation
     counters it cannot be told from tensor work.
     """
-    counted = _all_tensor_paths_counted(view)
-    hit = (view.columns["tensor_state"] == TensorState.AMBIGUOUS) & ~counted
+    hit = view.columns["tensor_state"] == TensorState.AMBIGUOUS
+    if hit.any():
+        hit &= ~_all_tensor_paths_counted(view)
     yield from _by_map(
         view, hit, "the tensor pipe was active; whether in tensor work or in constant loads is not known"
     )
@@ -266,7 +270,9 @@ def measure_sees_less(view: View) -> Iterator[Evidence]:
         for column in view.matching(f"traffic.{tier}.measures.*.bytes"):
             other = column.split(".")[3]
             used, seen = view.floats(f"traffic.{tier}.bytes"), view.floats(column)
-            hit = (seen > 1.05 * used) & (view.labels(f"traffic.{tier}.measure") != other)
+            hit = seen > 1.05 * used
+            if hit.any():
+                hit &= view.labels(f"traffic.{tier}.measure") != other
             if hit.any():
                 first = int(np.flatnonzero(hit)[0])
                 measure = view.labels(f"traffic.{tier}.measure")[first]
@@ -309,9 +315,7 @@ def _commands(view: View) -> list[tuple[BoolArray, str]]:
     """Launches by the one command that collects their whole picture: a second report cannot be laid beside a first."""
     maps = {metric_map.id: metric_map for metric_map in view.maps}
     by_command: dict[str, BoolArray] = {}
-    map_of, cc_of = view.labels("map"), view.labels("cc")
-    for map_id, cc in dict.fromkeys(zip(map_of.tolist(), cc_of.tolist(), strict=True)):
-        rows = (map_of == map_id) & (cc_of == cc)
+    for map_id, cc, rows in view.architectures:
         command = COLLECT + collection_command(maps[map_id], cc)
         by_command[command] = by_command.get(command, np.zeros(view.size, np.bool_)) | rows
     return [(rows, command) for command, rows in by_command.items()]

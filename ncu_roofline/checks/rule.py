@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import fnmatch
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import BoolArray, FloatArray, unknown
+from ncu_roofline.arrays import BoolArray, FloatArray, nothing, numbered, unknown
 from ncu_roofline.errors import InputError
 from ncu_roofline.identities import Identity
 from ncu_roofline.maps import MetricMap
@@ -93,6 +94,12 @@ class View:
         """Number of launches."""
         return len(self.columns["launch"])
 
+    @cached_property
+    def architectures(self) -> list[tuple[str, str | None, BoolArray]]:
+        """Every pair of map and compute capability, with its launches."""
+        codes, pairs = numbered(zip(self.labels("map").tolist(), self.labels("cc").tolist(), strict=True))
+        return [(map_id, cc, codes == number) for number, (map_id, cc) in enumerate(pairs)]
+
     def launches_of(self, facts: InputFacts) -> BoolArray:
         """The launches of an input."""
         mask = np.zeros(self.size, np.bool_)
@@ -101,7 +108,7 @@ class View:
 
     def matching(self, pattern: str) -> list[str]:
         """Names of the columns that match a pattern such as ``work.*.peak``."""
-        return [name for name in self.columns if fnmatchcase(name, pattern)]
+        return fnmatch.filter(self.columns, pattern)
 
     def floats(self, name: str) -> FloatArray:
         """A column of numbers, NaN where it is not there."""
@@ -113,7 +120,7 @@ class View:
 
     def labels(self, name: str) -> npt.NDArray[np.object_]:
         """A column of names, None where it is not there."""
-        return np.asarray(self.columns.get(name, np.full(self.size, None, dtype=object)))
+        return np.asarray(self.columns[name] if name in self.columns else nothing(self.size))
 
 
 @dataclass(frozen=True)
@@ -206,7 +213,7 @@ def _known(view: View, pattern: str) -> bool:
     for name in view.matching(pattern):
         values = view.columns[name]
         if values.dtype == object:
-            if any(value is not None for value in values):
+            if (values != None).any():  # noqa: E711 (element by element)
                 return True
         elif values.dtype.kind != "f" or not np.isnan(values).all():
             return True

@@ -44,5 +44,5 @@ def cells(frame: pl.DataFrame, launches: pl.Series, names: AbstractSet[str] | No
     wanted = is_metric
     if names is not None:
         wanted = pl.col("metric").is_in(list(names)) | (is_metric & pl.col("text").is_in(NOT_AVAILABLE))
-    cells = table.filter(wanted).select(list(CELL_SCHEMA)).cast(CELL_SCHEMA)
+    cells = table.lazy().filter(wanted).select(list(CELL_SCHEMA)).cast(CELL_SCHEMA).collect()
     return cells.with_columns(pl.col("section", "unit", "text").fill_null("")), rules

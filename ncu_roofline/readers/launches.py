@@ -59,8 +59,8 @@ class Launches:
 
         A row whose identity cannot be read is damaged: it is logged and left out of the rows that are returned.
         """
-        begins = self._begins(header, rows.frame)
-        positions = begins.arg_true().to_numpy()
+        numbers = self._numbers(header, rows.frame)
+        positions = np.flatnonzero(np.diff(numbers.to_numpy(), prepend=-1))
         identities = self._identities(header, rows, positions)
         if identities is None:
             block = rows.records(positions)
@@ -71,20 +71,18 @@ class Launches:
                 log.add("damaged", line)
             return self.sequence(header, rows.without(positions[damaged]), log)
         self.identities.append(identities)
-        sequence = begins.cum_sum().cast(pl.Int32) + (self.count - 1)
+        sequence = numbers + self.count
         self.count += identities.height
         return sequence, rows
 
-    def _begins(self, header: Header, frame: pl.DataFrame) -> pl.Series:
-        """Where rows begin that belong together."""
-        begins = pl.repeat(True, frame.height, eager=True)
-        if not self.wide:
-            is_summary = "ncu_id" not in frame.columns
-            identity = identity_columns(header) if is_summary else IDS
-            together = ["run", *(name for name in identity if name in frame.columns)]
-            changed = pl.any_horizontal(pl.col(together).ne_missing(pl.col(together).shift(1)))
-            begins = frame.select(changed | (pl.int_range(pl.len()) == 0)).to_series()
-        return begins
+    def _numbers(self, header: Header, frame: pl.DataFrame) -> pl.Series:
+        """Number of each row, the same for rows that follow each other and belong together."""
+        if self.wide:
+            return pl.int_range(frame.height, dtype=pl.Int32, eager=True)
+        is_summary = "ncu_id" not in frame.columns
+        identity = identity_columns(header) if is_summary else IDS
+        together = ["run", *(name for name in identity if name in frame.columns)]
+        return frame.select(pl.struct(together).rle_id().cast(pl.Int32)).to_series()
 
     def launches(self) -> tuple[Columns, pl.Series]:
         """Identity of every launch as columns (None: not printed), and the launch of every sequence."""

@@ -182,24 +182,20 @@ def find_header(text: Text, start: int, line: int, log: LineLog) -> Header | Non
     return None
 
 
-def line_starts(text: Text, begin: int) -> Offsets:
-    """Offset of every line behind an offset."""
-    return np.concatenate([np.full(1, begin, np.int64), *(starts for starts, _ in _line_starts(text, begin))])
+def line_starts(text: Text, begin: int, at: Callable[[int], None] | None = None) -> Offsets:
+    """Offset of every line behind an offset.
 
-
-def record_starts(text: Text, begin: int, *, quoted: bool, at: Callable[[int], None]) -> Offsets | None:
-    """Offset of every line behind an offset, or None if one of them is no record; ``at`` is told how far that is."""
+    With ``at``, which is told how far that is, the text is not kept in memory behind it.
+    """
     found = [np.full(1, begin, np.int64)]
-    content = np.frombuffer(text, np.uint8)
     last = begin
     for starts, end in _line_starts(text, begin):
-        if not _starts_record(content, starts, quoted=quoted).all():
-            return None
         found.append(starts)
-        forget(text, last, end)
-        at(end)
-        last = end
-    return np.concatenate(found) if _starts_record(content, found[0], quoted=quoted).all() else None
+        if at is not None:
+            forget(text, last, end)
+            at(end)
+            last = end
+    return np.concatenate(found)
 
 
 def _line_starts(text: Text, begin: int) -> Iterator[tuple[Offsets, int]]:

@@ -22,7 +22,7 @@ from ncu_roofline.readers.lines import (
     blocks,
     is_record,
     is_whole_record,
-    record_starts,
+    line_starts,
     records_at,
     split_record,
 )
@@ -70,23 +70,21 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
     It takes half the time of parsing blocks, which have to be cut and copied.
     """
     text, header = table.text, table.header
-    if not 0 < len(text) - table.start <= WHOLE_BYTES:
+    # Without an id a row cannot be told from a repeated header.
+    if not 0 < len(text) - table.start <= WHOLE_BYTES or not any(name in table.columns for name in IDS):
         return None
     last_line = text[max(text.rfind(b"\n", table.start, len(text) - 1) + 1, table.start) :]
     if not is_record(last_line[:2], quoted=header.quoted) or last_line.count(b'"') % 2:
         return None
     with ThreadPoolExecutor(1) as other:
-        finding = other.submit(record_starts, text, table.start, quoted=header.quoted, at=at)
+        finding = other.submit(line_starts, text, table.start, at)
         try:
             frame = _scan(table).collect()
         except (pl.exceptions.PolarsError, OSError, TypeError, ValueError):
             return None
         starts = finding.result()
-    if (
-        starts is None
-        or frame.height != len(starts)
-        or not (_is_row(frame) & _is_full(frame) & frame["overflow"].is_null()).all()
-    ):
+    # No row is less than a line, so as many lines as rows means that each is one.
+    if frame.height != len(starts) or not (_is_row(frame) & _is_full(frame) & frame["overflow"].is_null()).all():
         return None
 
     def records(positions: npt.NDArray[np.intp]) -> Block:
@@ -175,7 +173,7 @@ def _select(header: Header, columns: Mapping[str, int]) -> list[pl.Expr]:
 def _is_row(frame: pl.DataFrame) -> pl.Series:
     """Whether each record begins with a number as its id."""
     first = next((name for name in IDS if name in frame.columns), None)
-    return frame[first].is_not_null() if first else pl.repeat(True, frame.height, eager=True)
+    return (frame[first] >= 0).fill_null(False) if first else pl.repeat(True, frame.height, eager=True)
 
 
 def _is_full(frame: pl.DataFrame) -> pl.Series:
