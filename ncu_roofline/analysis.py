@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, Columns, mapped, nothing, objects, ratio
+from ncu_roofline.arrays import BoolArray, Columns, mapped, nothing, ratio
 from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.grouping import group_launches, group_over_ranks, group_ranges
@@ -16,14 +16,14 @@ from ncu_roofline.maps import MetricMap
 from ncu_roofline.measured import MeasuredCeilings
 from ncu_roofline.normalise import Counters
 from ncu_roofline.scrub import Scrubber, scrubber
-from ncu_roofline.vocabulary import PATHS, TIERS, Severity
+from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, Severity
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ncu_roofline.explain import Explanation
 
-_KERNEL_NAMES = {"kernel", "function", "mangled", "external.kernel"}
+_KERNEL_NAMES = ("kernel", "function", "mangled", "external.kernel")
 
 
 @dataclass(frozen=True)
@@ -152,16 +152,11 @@ class Analysis:
         What is replaced has the same replacement everywhere in the result.
         """
         sources = self.columns.get("external.source", nothing(0)).tolist()
-        made = scrubber(dict.fromkeys([*(item.path for item in self.inputs), *filter(None, sources), *self.places]))
+        paths = dict.fromkeys([*(item.path for item in self.inputs), *filter(None, sources), *self.places])
+        made = scrubber(paths, kernels=kernels)
         columns = dict(self.columns)
         if kernels:
-            shown = [None if name is None else made.replacement("kernel", name) for name in columns["kernel"].tolist()]
-            for other, word in zip(columns.get("external.kernel", nothing(0)).tolist(), shown, strict=False):
-                if other is not None and word is not None:
-                    made.known.setdefault(other, word)
-            for name in _KERNEL_NAMES & columns.keys():
-                pairs = zip(columns[name].tolist(), shown, strict=True)
-                columns[name] = objects(None if was is None else word for was, word in pairs)
+            columns |= _without_kernels(columns, made)
         for name in {*_KERNEL_NAMES, "external.source", "nvtx"} & columns.keys():
             columns[name] = mapped(made.apply, columns[name].tolist())
         return replace(
@@ -210,3 +205,25 @@ class Analysis:
     def ranges(self) -> Columns:
         """Launches of one NVTX range taken together, for each input and device (see ``grouping``)."""
         return group_ranges(self.columns)
+
+
+def _without_kernels(columns: Columns, made: Scrubber) -> Columns:
+    """The columns with names of kernels and NVTX ranges, these replaced."""
+    found = [name for name in _KERNEL_NAMES if name in columns]
+    names = list(zip(*(columns[name].tolist() for name in found), strict=True))
+    words = mapped(lambda known: made.kernel(*filter(None, known)) if any(known) else None, names)
+    hidden: Columns = {}
+    for name in found:
+        hidden[name] = words.copy()
+        hidden[name][columns[name] == None] = None  # noqa: E711 (element by element)
+    # Ranges are often called by words of every day, which must not be replaced elsewhere.
+    domains, ranges = Scrubber(), Scrubber()
+
+    def without_names(pairs: tuple[tuple[str, str], ...] | None) -> tuple[tuple[str, str], ...] | None:
+        return pairs and tuple(
+            (domain if domain == DEFAULT_DOMAIN else domains.replacement("domain", domain),
+             ranges.replacement("range", name))
+            for domain, name in pairs
+        )  # fmt: skip
+
+    return hidden | {"nvtx": mapped(without_names, columns["nvtx"].tolist())}

@@ -26,6 +26,8 @@ class InputError(NcuRooflineError):
     line: int | None = None
     is_damaged: bool = False
     """Whether it is a report of which launches are lost, not something else."""
+    kernels: tuple[str, ...] = ()
+    """Names of kernels that the message may have in it."""
 
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"

@@ -109,7 +109,10 @@ def _refuse_other_launches(first: Counters, other: Counters, path: str, other_pa
     differences = list(_differences(first, other))
     if differences:
         launch, what = min(differences)
-        raise InputError(other_path, f"launch {launch} is not that of {path}: {what}", _HELP)
+        kernels = (side.launches[name][launch] for name in ("kernel", "function", "mangled") for side in (first, other))
+        raise InputError(
+            other_path, f"launch {launch} is not that of {path}: {what}", _HELP, kernels=tuple(filter(None, kernels))
+        )
 
 
 def _differences(first: Counters, other: Counters) -> Iterator[tuple[int, str]]:

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import re
 import socket
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeVar
 
+from ncu_roofline.timings import base_name
+
 _Value = TypeVar("_Value")
 
 _PATTERNS: Final = {
     # Behind a letter or a digit a slash divides, as in FLOP/s; one name behind a slash may be part of a kernel's name.
     "url": r"\b[a-z]+://[^\s'\"]+",
-    "path": r"(?<![\w/.)])(?:~|\.{1,2})?/(?:[\w.+@%~-]+/)+[\w.+@%~-]+|(?<![\w/.])~/[\w.+@%-]+",
+    # The name of a folder may have blanks in it: a slash follows. In quotes everything belongs to the path.
+    "path": r"(?<=['\"])(?:~|\.{1,2})?/[\w.+@%~-][^'\"\n]*/[^'\"\n]*(?=['\"])"
+    r"|(?<![\w/.)])(?:~|\.{1,2})?/(?:[\w.+@%~-]+(?: [\w.+@%~-]+)*/)+[\w.+@%~-]+|(?<![\w/.])~/[\w.+@%-]+",
     "windows path": r"(?<!\w)(?:[A-Za-z]:[\\/]+|\\\\)(?:[^\\/:*?\"<>|\n]+[\\/]+)*[^\\/:*?\"<>|\s,;]+",
     "address": r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b",
     "long address": r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}(?:%\w+)?(?![\w:])",
@@ -30,6 +35,9 @@ _PATTERNS: Final = {
 _WORDS: Final = {"windows path": "path", "long address": "address"}
 _ORDER: Final = ("pci", "uuid", "url", "windows path", "user", "address", "long address", "path")
 _ALL: Final = re.compile("|".join(f"(?P<{name.replace(' ', '_')}>{_PATTERNS[name]})" for name in _ORDER))
+_WORD: Final = re.compile(r"\w+")
+_PLAIN_WORD: Final = re.compile(r"[A-Za-z]*")
+_PROFILED: Final = re.compile(r"(\b[Pp]rofil(?:e|ing) (?:kernel )?)\"(?!kernel-[0-9]+\")([^\"\n]+)\"")
 _SHORTEST_HOST: Final = 3
 _ROOT_PARTS: Final = 1
 """The root alone is no name of a person."""
@@ -39,22 +47,49 @@ _ROOT_PARTS: Final = 1
 class Scrubber:
     """Replaces texts, the same one always by the same."""
 
+    kernels: bool = False
+    """Whether the names of kernels go, too, and those of NVTX ranges, which say as much."""
     known: dict[str, str] = field(default_factory=dict)
-    """Texts that are replaced wherever they stand, and by what."""
+    """Texts that are replaced wherever they stand, and by what; see ``learn``."""
+    _by_word: dict[str, list[str]] = field(default_factory=dict)
+    """The known texts by their longest word: only those of the words of a text can be in it."""
+    _numbers: Counter[str] = field(default_factory=Counter)
+
+    def learn(self, text: str, word: str) -> None:
+        """Replace a text by a word from now on, unless it has one already."""
+        if text not in self.known:
+            self.known[text] = word
+            self._by_word.setdefault(max(_WORD.findall(text), key=len, default=""), []).append(text)
 
     def replacement(self, kind: str, text: str) -> str:
         """What stands for a text from now on."""
         if text not in self.known:
-            number = sum(value.startswith(f"{kind}-") for value in self.known.values())
             ending = "".join(PurePath(text.replace("\\", "/")).suffixes[-1:]) if kind in ("path", "input") else ""
-            self.known[text] = f"{kind}-{number}{ending}"
+            self.learn(text, f"{kind}-{self._numbers[kind]}{ending}")
+            self._numbers[kind] += 1
         return self.known[text]
+
+    def kernel(self, *names: str) -> str:
+        """What stands for a kernel, which tools call by several names."""
+        word = self.replacement("kernel", names[0])
+        for name in names:
+            self.learn(name, word)
+            bare = base_name(name)
+            # A message of ncu has the bare name in quotes; without them it could be a word like any other.
+            if bare:
+                self.learn(f'"{bare}"', f'"{word}"')
+            if not _PLAIN_WORD.fullmatch(bare):
+                self.learn(bare, word)
+        return word
 
     def text(self, text: str) -> str:
         """A text without names of people, machines and places."""
-        for known in sorted(self.known, key=len, reverse=True):
-            if known in text:
-                text = re.sub(rf"(?<![\w/]){re.escape(known)}(?!\w)", self.known[known], text)
+        words = dict.fromkeys(["", *_WORD.findall(text)])
+        candidates = [known for word in words for known in self._by_word.get(word, ()) if known in text]
+        for known in sorted(candidates, key=len, reverse=True):
+            text = re.sub(rf"(?<![\w/]){re.escape(known)}(?!\w)", lambda _: self.known[known], text)  # noqa: B023
+        if self.kernels:
+            text = _PROFILED.sub(lambda found: f'{found[1]}"{self.kernel(found[2])}"', text)
         return _ALL.sub(self._replaced, text)
 
     def _replaced(self, found: re.Match[str]) -> str:
@@ -77,18 +112,18 @@ class Scrubber:
         return result  # type: ignore[no-any-return]
 
 
-def scrubber(inputs: Iterable[str]) -> Scrubber:
+def scrubber(inputs: Iterable[str], *, kernels: bool = False) -> Scrubber:
     """A scrubber that knows the inputs, the home of the user and the name of this machine."""
-    made = Scrubber()
+    made = Scrubber(kernels)
     for path in inputs:
         # Standard input and the like are no names.
         if any(character.isalnum() for character in path):
             made.replacement("input", path)
     if len(Path.home().parts) > _ROOT_PARTS:
-        made.known[str(Path.home())] = "home"
+        made.learn(str(Path.home()), "home")
     host = socket.gethostname()
     if len(host) >= _SHORTEST_HOST and host != "localhost":
-        made.known[host] = "host-0"
+        made.learn(host, "host-0")
     return made
 
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import ncu_roofline as nr
 from ncu_roofline.cli import main
+from ncu_roofline.cli.progress import ReadingProgress
 from ncu_roofline.scrub import Scrubber, scrubber
 from tests.conftest import Write
-from tests.support import details, launch
+from tests.support import details, launch, with_ranges
 
 METRICS = {"T": "20 us", "DB": "4,000 byte", "FFMA": "64 inst"}
 SECRETS = ("/home/jane", "jane", "secret_project", "10.1.2.3", "0000:3b:00.0")
@@ -83,6 +84,9 @@ def test_same_input_is_scrubbed_the_same_way_twice(report: str) -> None:
     [
         ("see /home/jane/x.cu:12 and /home/jane/x.cu", "see path-0.cu:12 and path-0.cu"),
         (r"D:\jane\app.exe failed", "path-0.exe failed"),
+        ("found /home/jane doe/my runs/a.csv here", "found path-0.csv here"),
+        ('Using "/home/jane/my last run" instead', 'Using "path-0" instead'),
+        ("/opt/app and /opt/app/a.csv", "path-0 and path-1.csv"),
         ("~/runs/a.csv", "path-0.csv"),
         ("jane@node17 at 10.1.2.3", "user-0 at address-0"),
         ("fe80::925a:8ff:fe9b:5d6a%eth0", "address-0"),
@@ -135,6 +139,102 @@ def test_relative_paths_that_were_given_go_too(write: Write, tmp_path: Path, mon
     (tmp_path / "bob" / "roof.yaml").write_text("schema: 1\nsources: [x]\nceilings: {dram: {value: 1 TB/s}}\n")
     monkeypatch.chdir(tmp_path)
     assert "bob" not in nr.analyze("report.csv", ceilings="bob/roof.yaml").scrubbed().to_json()
+
+
+FAILED = (
+    '==PROF== Profiling "secret" - 0: 0%....50%....100% - 1 pass\n'
+    '==ERROR== Failed to profile "secret" in process 33\n==ERROR== Failed to profile "other_secret" in process 33\n'
+)
+
+
+@pytest.fixture
+def in_ranges(write: Write) -> str:
+    ranges = ["<default domain>:secret layer", "secret_library:forward"]
+    return write(FAILED + with_ranges(("1,000", ranges), ("2,000", ranges)).replace("k0", "void secret<(int)4>(T1 *)"))
+
+
+@pytest.mark.parametrize("format_", ["table", "json", "csv", "markdown"])
+def test_no_name_of_a_range_or_of_a_failed_kernel_is_left(in_ranges: str, format_: str) -> None:
+    assert "secret" in CliRunner().invoke(main, ["analyze", in_ranges, "--format", format_]).output
+    result = CliRunner().invoke(main, ["analyze", in_ranges, "--format", format_, "--scrub-kernels"])
+    assert result.exit_code in (0, 1)
+    assert "secret" not in result.output
+
+
+@pytest.mark.parametrize("format_", ["text", "json", "markdown", "sarif", "junit"])
+def test_check_names_no_failed_kernel_either(in_ranges: str, format_: str) -> None:
+    text = CliRunner().invoke(main, ["check", in_ranges, "--format", format_, "--scrub-kernels"]).output
+    assert "secret" not in text
+    assert "Failed to profile" in text
+
+
+def test_ranges_keep_the_default_domain_and_are_told_apart(in_ranges: str) -> None:
+    (first, second), _ = nr.analyze(in_ranges).scrubbed(kernels=True).columns["nvtx"]
+    assert (first, second) == (("<default domain>", "range-0"), ("domain-0", "range-1"))
+
+
+def test_message_names_a_kernel_as_the_table_does(in_ranges: str) -> None:
+    analysis = nr.analyze(in_ranges).scrubbed(kernels=True)
+    assert analysis.columns["kernel"].tolist() == ["kernel-0", "kernel-1"]
+    (failed,) = (found for found in analysis.finding_list if "Failed to profile" in found.message)
+    assert 'Failed to profile "kernel-0"' in failed.message
+    assert 'Failed to profile "kernel-2"' in failed.message
+
+
+@pytest.mark.parametrize(
+    "option", [["--kernel", "^void secret"], ["--nvtx", "secret layer"], ["--nvtx", "secret_library@forward"]]
+)
+def test_launches_are_selected_by_the_names_in_the_report(in_ranges: str, option: list[str]) -> None:
+    result = CliRunner().invoke(main, ["analyze", in_ranges, "--format", "json", "--scrub-kernels", *option])
+    assert json.loads(result.stdout)["launches"][0]["kernel"] == "kernel-0"
+
+
+def test_words_are_those_of_the_whole_report_whatever_is_selected(in_ranges: str) -> None:
+    result = CliRunner().invoke(main, ["analyze", in_ranges, "--format", "json", "--scrub-kernels", "--launch", "1"])
+    assert json.loads(result.stdout)["launches"][0]["kernel"] == "kernel-1"
+
+
+@pytest.mark.parametrize("command", [["analyze"], ["check"], ["explain", "0"]])
+@pytest.mark.parametrize("content", ["", "no report\n", FAILED + "==WARNING== /home/jane/my run: nothing\n"])
+def test_messages_of_errors_have_no_name_that_was_to_go(tmp_path: Path, command: list[str], content: str) -> None:
+    path = tmp_path / "jane" / "secret.csv"
+    path.parent.mkdir()
+    path.write_text(content)
+    arguments = [command[0], str(path), *command[1:]]
+    plain, scrubbed = (CliRunner().invoke(main, [*arguments, *more]) for more in ([], ["--scrub-kernels"]))
+    assert (plain.exit_code, scrubbed.exit_code) == (2, 2)
+    assert "secret.csv" in plain.stderr
+    assert "input-0.csv" in scrubbed.stderr
+    assert not [word for word in ("jane", "secret") if word in scrubbed.output]
+
+
+def test_option_that_selects_nothing_does_not_list_the_kernels(in_ranges: str) -> None:
+    result = CliRunner().invoke(main, ["analyze", in_ranges, "--kernel", "absent", "--scrub-kernels"])
+    assert result.exit_code == 2
+    assert "kernel-0" in result.stderr
+    assert "secret" not in result.stderr
+
+
+def test_captures_of_other_kernels_are_refused_without_their_names(write: Write) -> None:
+    paths = [write(details(f"0|{name}(int)|T|ns|1"), f"{name}.csv") for name in ("secret_one", "secret_two")]
+    result = CliRunner().invoke(main, ["analyze", *paths, "--merge", "--scrub-kernels"])
+    assert result.exit_code == 2
+    assert "secret" not in result.output
+    assert "kernel kernel-0 and kernel-1" in result.stderr
+
+
+def test_progress_has_no_path(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    clock = iter([0.0, 2.0])
+    monkeypatch.setattr("ncu_roofline.cli.progress.time.monotonic", lambda: next(clock))
+    ReadingProgress(scrubber(["/home/jane/a.csv"]))("/home/jane/a.csv", 1, 2)
+    assert capsys.readouterr().err.startswith("reading input-0.csv: 50%")
+
+
+def test_known_names_are_found_among_many() -> None:
+    made = Scrubber(kernels=True)
+    words = [made.kernel(f"void device_kernel<Policy{number}, (int){number}>(T *)") for number in range(2000)]
+    assert words[1234] == "kernel-1234"
+    assert made.text("see void device_kernel<Policy1234, (int)1234>(T *), twice") == "see kernel-1234, twice"
 
 
 @given(st.text())

@@ -49,7 +49,7 @@ LAYERS: dict[str, set[str]] = {
         "wording",
     },
     "grouping": {"arrays", "vocabulary"},
-    "scrub": set(),
+    "scrub": {"timings"},
     "analysis": {
         "arrays", "checks", "conditions", "explain", "grouping", "maps", "measured", "normalise", "render",
         "scrub", "vocabulary",
@@ -72,7 +72,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "cli": {
         "acceptance", "analysis", "arrays", "checks", "collection", "devices", "errors", "maps", "pipeline", "render",
-        "version", "vocabulary", "wording",
+        "scrub", "version", "vocabulary", "wording",
     },
     "__init__": {"analysis", "errors", "maps", "pipeline", "readers", "version"},
     "__main__": {"cli"},

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from ncu_roofline.cli import messages
 from ncu_roofline.cli.analyze import analyze
 from ncu_roofline.cli.check import check
 from ncu_roofline.cli.collect import collect
@@ -31,7 +32,7 @@ class _Program(click.Group):
         try:
             return super().invoke(ctx)
         except NcuRooflineError as error:
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {messages.of_error(ctx, error)}", err=True)
             ctx.exit(USAGE_ERROR)
         except BrokenPipeError:
             # The reader of standard output has seen enough; nothing may be flushed into it at exit.

@@ -9,7 +9,7 @@ import click
 
 from ncu_roofline.cli import options
 from ncu_roofline.cli.output import is_terminal, terminal_width, write
-from ncu_roofline.cli.selection import required, select
+from ncu_roofline.cli.selection import required
 from ncu_roofline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def analyze(
     still refer to all launches of the device.
     """
     names = required(require)
-    analysis = select(options.analysed(*inputs, quiet=quiet, **how), kernel=kernel, launch=launch, nvtx=nvtx)
+    analysis = options.analysed(*inputs, quiet=quiet, kernel=kernel, launch=launch, nvtx=nvtx, **how)
     unmet = analysis.lacking(names)
     write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)
     for name, launches in unmet.items():

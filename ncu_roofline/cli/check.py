@@ -8,7 +8,6 @@ import click
 
 from ncu_roofline.cli import options
 from ncu_roofline.cli.output import write
-from ncu_roofline.cli.selection import select
 
 _FORMATS = ("text", "json", "markdown", "sarif", "junit")
 
@@ -41,7 +40,7 @@ def check(
     from ncu_roofline.acceptance import baseline_of
     from ncu_roofline.render import checks
 
-    analysis = select(options.analysed(*inputs, **how), kernel=kernel, launch=launch, nvtx=None)
+    analysis = options.analysed(*inputs, kernel=kernel, launch=launch, **how)
     render = {
         "text": checks.to_text, "json": lambda found: found.to_json(), "markdown": checks.to_markdown,
         "sarif": checks.to_sarif, "junit": checks.to_junit,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ncu_roofline.cli import messages
 from ncu_roofline.cli.progress import ReadingProgress
+from ncu_roofline.cli.selection import selected
 from ncu_roofline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -127,8 +129,13 @@ def analysed(
     ignore: str | None,
     baseline: str | None,
     quiet: bool = False,
+    kernel: str | None = None,
+    launch: str | None = None,
+    nvtx: str | None = None,
 ) -> Analysis:
-    """Analyse reports as the options of ``of_analysis`` say.
+    """Analyse reports as the options of ``of_analysis`` say, and take the launches that others select.
+
+    What is scrubbed is so in messages on standard error, too.
 
     Raises:
         NcuRooflineError: if a report cannot be read or an option has no meaning.
@@ -137,18 +144,27 @@ def analysed(
     from ncu_roofline.acceptance import read_baseline, with_findings
     from ncu_roofline.pipeline import analyze
 
+    made = None
+    if scrub or scrub_kernels:
+        places = (*inputs, *filter(None, (ceilings, map_, session, baseline, *timing)))
+        made = messages.scrub(places, kernels=scrub_kernels)
     if peak_source == "measured" and ceilings is None:
         raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
     analysis = analyze(
         *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
         conditions=conditions, session=session, partial=partial, merge=merge, aggregate=aggregate, timing=timing,
-        progress=None if quiet else ReadingProgress(),
+        progress=None if quiet else ReadingProgress(made),
     )  # fmt: skip
     analysis = with_findings(
         analysis, select=_codes(select), ignore=_codes(ignore),
         accepted=read_baseline(Path(baseline)) if baseline else (),
     )  # fmt: skip
-    return analysis.scrubbed(kernels=scrub_kernels) if scrub or scrub_kernels else analysis
+    shown = analysis
+    if made is not None:
+        shown = analysis.scrubbed(kernels=scrub_kernels)
+        messages.scrub_by(shown.scrubber)
+    # Options name launches as the report does.
+    return shown.select(selected(analysis, kernel=kernel, launch=launch, nvtx=nvtx))
 
 
 def _codes(text: str | None) -> list[str]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def select(analysis: Analysis, *, kernel: str | None, launch: str | None, nvtx: str | None) -> Analysis:
-    """Only the launches that every given option selects.
+def selected(analysis: Analysis, *, kernel: str | None, launch: str | None, nvtx: str | None) -> BoolArray:
+    """The launches that every given option selects.
 
     Raises:
         UsageError: if an option has no meaning or selects nothing.
@@ -36,7 +36,7 @@ def select(analysis: Analysis, *, kernel: str | None, launch: str | None, nvtx: 
                 raise UsageError(
                     option, text, f"selects none of the {len(analysis)} launches; {_offer(analysis, option)}"
                 )
-    return analysis.select(keep)
+    return keep
 
 
 def required(names: str | None) -> list[str]:
