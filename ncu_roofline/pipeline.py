@@ -17,6 +17,7 @@ from ncu_roofline.analysis import Analysis, Input
 from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, first_known, mapped, nothing, numbered, unknown
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
+from ncu_roofline.claims import judge, read_claims
 from ncu_roofline.conditions import COMMAND_LINE, SESSION, Conditions, common, conditions_of, read_conditions
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.devices import DeviceMatch, match_device
@@ -80,6 +81,7 @@ def analyze(
     merge: bool = False,
     aggregate: bool = False,
     timing: str | Path | Sequence[str | Path] | None = None,
+    claims: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse one or more reports.
@@ -98,6 +100,7 @@ def analyze(
         merge: put the inputs together, which are captures of the same launches with different counters.
         aggregate: take launches of one kernel and shape together over all inputs and devices, which are ranks.
         timing: one or more files with times of the same kernels from other producers.
+        claims: a file of what somebody says of the kernels, each claim of which becomes a finding.
         progress: is called while a report is read, with its path, the bytes read and all its bytes.
 
     Raises:
@@ -115,6 +118,7 @@ def analyze(
     said = read_conditions(conditions) if conditions else {}
     page = read_session(str(session)) if session is not None else None
     measured = load_measured(Path(ceilings)) if isinstance(ceilings, str | Path) else ceilings
+    claimed = read_claims(Path(claims)) if claims is not None else ()
     if not inputs:
         raise UsageError("inputs", "()", "give at least one report")
     if merge and aggregate:
@@ -154,6 +158,7 @@ def analyze(
     timings = [_timings_of(str(file), labels, library.maps[BASE], locale) for file in files]
     if timings:
         table |= external_columns(table, timings, [common(measuring)] if merge else measuring)
+    verdicts = judge(table, claimed, [common(measuring)] if merge else measuring)
     rounding = _joined([counter.rounding for counter in counters], sizes)
     view = View(
         columns=table,
@@ -166,6 +171,7 @@ def analyze(
         ceiling_notes=_ceiling_notes(measured, table["device"]),
         coarse=_coarse(values, rounding),
         timings=tuple(timings),
+        verdicts=verdicts,
         captures_apart=times_apart(captures, library.maps[BASE].time) if merge else None,
     )
     findings, skipped = run_rules(view)
@@ -188,7 +194,7 @@ def analyze(
         counters=tuple(counters),
         measured=measured,
         aggregate=aggregate,
-        places=_places(inputs, files, ceilings, map, session, passed_over, sessions),
+        places=_places(inputs, (*files, claims), ceilings, map, session, passed_over, sessions),
     )
 
 

@@ -30,7 +30,7 @@ def counter_not_collected(view: View) -> Iterator[Evidence]:
     """
     # A tensor pipe that did nothing leaves nothing to count.
     idle = view.columns["tensor_state"] == TensorState.IDLE
-    for rows, command in _commands(view):
+    for rows, command in commands(view):
         said: list[str] = []
         hit = np.zeros(view.size, np.bool_)
         for name in (*CORE_TIERS, *PATHS):
@@ -67,7 +67,7 @@ def tensor_not_counted(view: View) -> Iterator[Evidence]:
     for map_id, _, of_map in view.architectures:
         if map_id in with_paths:
             countable |= of_map
-    for rows, command in _commands(view):
+    for rows, command in commands(view):
         if (hit & rows & countable).any():
             yield Evidence(hit & rows & countable, what + _tensor_range(view, hit & rows & countable), command)
     if (hit & ~countable).any():
@@ -196,7 +196,7 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
     A ceiling needs the counter's own peak (``.peak_sustained``) and the clock of its unit, or the counter's
     percentage of peak. Without it a path or tier is shown with its rate and takes no part in the bound.
     """
-    for rows, command in _commands(view):
+    for rows, command in commands(view):
         hit = np.zeros(view.size, np.bool_)
         names = []
         for prefix, name in [*(("traffic", tier) for tier in CORE_TIERS), *(("work", path) for path in PATHS)]:
@@ -306,12 +306,12 @@ def _all_tensor_paths_counted(view: View) -> BoolArray:
 
 def _by_map(view: View, hit: BoolArray, what: str) -> Iterator[Evidence]:
     """One evidence per architecture, with the command that collects what would tell."""
-    for rows, command in _commands(view):
+    for rows, command in commands(view):
         if (hit & rows).any():
             yield Evidence(hit & rows, f"{what}.", command)
 
 
-def _commands(view: View) -> list[tuple[BoolArray, str]]:
+def commands(view: View) -> list[tuple[BoolArray, str]]:
     """Launches by the one command that collects their whole picture: a second report cannot be laid beside a first."""
     maps = {metric_map.id: metric_map for metric_map in view.maps}
     by_command: dict[str, BoolArray] = {}

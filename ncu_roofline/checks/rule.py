@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.arrays import BoolArray, FloatArray, nothing, numbered, unknown
+from ncu_roofline.claims import Verdict
 from ncu_roofline.errors import InputError
 from ncu_roofline.identities import Identity
 from ncu_roofline.maps import MetricMap
@@ -86,6 +87,8 @@ class View:
     """Used counters that were printed with too few digits, each with its launches."""
     timings: tuple[Timings, ...] = ()
     """Times of other producers."""
+    verdicts: tuple[Verdict, ...] = ()
+    """What becomes of the claims of the user."""
     captures_apart: float | None = None
     """How far the total times of captures that were put together are apart, as a fraction; None: there are none."""
 

@@ -1,13 +1,14 @@
 """The table of all rules. A code is never used again for another rule.
 
-Letters name the stage: R reading, M mapping, P physics, C conditions, T times of other producers, X comparison.
+Letters name the stage: R reading, M mapping, P physics, C conditions, T times of other producers, X aggregation and
+comparison, K claims, L ledgers.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from ncu_roofline.checks import ceilings, conditions, mapping, physics, reading, timing, units
+from ncu_roofline.checks import ceilings, claims, conditions, mapping, physics, reading, timing, units
 from ncu_roofline.checks.rule import Rule
 from ncu_roofline.vocabulary import Severity
 
@@ -66,4 +67,7 @@ RULES: Final = (
     Rule("P304", "busy-above-peak", Severity.NOTE, ("utilization.*",), physics.busy_above_peak),
     Rule("P305", "identity-broken", Severity.WARNING, (), physics.identity_broken),
     Rule("P306", "hit-rate-impossible", Severity.WARNING, ("hit_rate.*",), physics.hit_rate_impossible),
+    Rule("K601", "claim-supported", Severity.NOTE, (), claims.claim_supported),
+    Rule("K602", "claim-contradicted", Severity.ERROR, (), claims.claim_contradicted),
+    Rule("K603", "claim-not-decided", Severity.WARNING, (), claims.claim_not_decided),
 )

@@ -46,6 +46,9 @@ timing = click.option(
     "--timing", metavar="FILE", multiple=True,
     help="Times of the same kernels from nsys, PyTorch, nvprof, another report or an own CSV; may be given again.",
 )  # fmt: skip
+claims = click.option(
+    "--claims", metavar="FILE", help="What somebody says of the kernels (YAML); each claim becomes a finding."
+)
 scrub = click.option(
     "--scrub",
     is_flag=True,
@@ -98,6 +101,7 @@ def of_analysis(command: _Command) -> _Command:
             merge,
             aggregate,
             timing,
+            claims,
             scrub,
             scrub_kernels,
             select_codes,
@@ -123,6 +127,7 @@ def analysed(
     merge: bool,
     aggregate: bool,
     timing: tuple[str, ...],
+    claims: str | None,
     scrub: bool,
     scrub_kernels: bool,
     select: str | None,
@@ -146,14 +151,14 @@ def analysed(
 
     made = None
     if scrub or scrub_kernels:
-        places = (*inputs, *filter(None, (ceilings, map_, session, baseline, *timing)))
+        places = (*inputs, *filter(None, (ceilings, map_, session, baseline, claims, *timing)))
         made = messages.scrub(places, kernels=scrub_kernels)
     if peak_source == "measured" and ceilings is None:
         raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
     analysis = analyze(
         *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
         conditions=conditions, session=session, partial=partial, merge=merge, aggregate=aggregate, timing=timing,
-        progress=None if quiet else ReadingProgress(made),
+        claims=claims, progress=None if quiet else ReadingProgress(made),
     )  # fmt: skip
     analysis = with_findings(
         analysis, select=_codes(select), ignore=_codes(ignore),

@@ -14,7 +14,7 @@ from typing import Final
 
 from ncu_roofline.errors import InputError
 from ncu_roofline.measured.model import Entry, ToolResult
-from ncu_roofline.measured.quantities import BANDWIDTH, GIBI, GIGA, MEBI, MEGA, read_quantity, scaled
+from ncu_roofline.quantities import BANDWIDTH, GIBI, GIGA, MEBI, MEGA, read_quantity, scaled
 
 BABELSTREAM: Final = "BabelStream"
 _ALL: Final = ("Copy", "Mul", "Add", "Triad")

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ncu_roofline.errors import InputError
 from ncu_roofline.measured.model import Entry, ToolResult
-from ncu_roofline.measured.quantities import GIGA, read_quantity, scaled
+from ncu_roofline.quantities import GIGA, read_quantity, scaled
 from ncu_roofline.strict_yaml import read_yaml
 
 ERT: Final = "ERT"

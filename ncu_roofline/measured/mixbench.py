@@ -17,7 +17,7 @@ from typing import Final
 
 from ncu_roofline.errors import InputError
 from ncu_roofline.measured.model import Entry, ToolResult
-from ncu_roofline.measured.quantities import GIGA, scaled
+from ncu_roofline.quantities import GIGA, scaled
 
 MIXBENCH: Final = "mixbench"
 BANDWIDTH_COLUMN: Final = "GB/sec"

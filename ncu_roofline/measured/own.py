@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from ncu_roofline.errors import DataFileError, InputError
 from ncu_roofline.measured.model import OWN_TOOL, MeasuredCeiling, MeasuredCeilings, ToolResult, same_device
-from ncu_roofline.measured.quantities import BANDWIDTH, CLOCK, GIGA, is_plain, read_quantity
 from ncu_roofline.measured.text import read_text
 from ncu_roofline.measured.tools import describe, from_tool, read_tool, with_mapping
+from ncu_roofline.quantities import BANDWIDTH, CLOCK, GIGA, is_plain, read_quantity
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
 from ncu_roofline.vocabulary import FLOP_PATHS, PATHS, TIERS, work_unit
 

@@ -1,0 +1,200 @@
+"""The file of claims, read strictly: every problem with file, line and JSON path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ncu_roofline.conditions import read_conditions
+from ncu_roofline.errors import DataFileError, UsageError
+from ncu_roofline.quantities import BANDWIDTH, BYTES, CLOCK, INTENSITY, SHARE, TIME, read_quantity
+from ncu_roofline.strict_yaml import YamlFile, read_yaml
+from ncu_roofline.vocabulary import PATHS, TIERS, work_unit
+
+ABOUT: Final = "about"
+AT_LEAST: Final = "at least"
+AT_MOST: Final = "at most"
+MEMORY: Final = "memory"
+COMPUTE: Final = "compute"
+"""What binds, where a claim says no more than which kind of resource."""
+
+_SCHEMA: Final = 1
+_KEYS: Final = ("says", "source", "kernel", "grid", "block", "quantity", "value", "is", "tolerance", "conditions")
+_TOLERANCE: Final = 0.05
+"""Share by which a number may be off that people quote with two digits."""
+_PLAIN: Final[Mapping[str, str | None]] = {
+    "time": TIME, "bound.time": TIME, "bound.headroom": TIME, "bound.fraction": SHARE, "bound.by": None,
+    "flop.count": "FLOP", "flop.rate": "FLOP/s", "clocks.sm": CLOCK, "clocks.dram": CLOCK,
+    "hit_rate.l1": SHARE, "hit_rate.l2": SHARE,
+}  # fmt: skip
+"""Dimension of quantities by name; None: a name, not a number."""
+_UTILIZATION: Final = "utilization."
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim, in base units."""
+
+    says: str
+    """Its words, or those made of its numbers."""
+    source: str
+    kernel: re.Pattern[str] | None
+    grid: tuple[int, ...] | None
+    block: tuple[int, ...] | None
+    quantity: str
+    value: float | str
+    printed: str
+    """The value as written."""
+    relation: str
+    tolerance: float
+    conditions: Mapping[str, str]
+    """``cache`` and ``clock`` control under which it is meant, as in ``--conditions``."""
+    where: str
+    """File and line."""
+
+
+def read_claims(path: Path) -> tuple[Claim, ...]:
+    """Read a file of claims.
+
+    Raises:
+        DataFileError: with every problem of the file.
+
+    """
+    file = read_yaml(path)
+    claims: list[Claim | None] = []
+    if not file.problems:
+        top = file.mapping("$", file.data)
+        file.only("$", top, {"schema", "claims"})
+        if top.get("schema", _SCHEMA) != _SCHEMA:
+            file.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {_SCHEMA}")
+        entries = top.get("claims")
+        if not isinstance(entries, list) or not entries:
+            file.report("$.claims", "must be a list of at least one claim")
+            entries = []
+        claims = [_claim(file, f"$.claims[{number}]", entry) for number, entry in enumerate(entries)]
+    if file.problems:
+        raise DataFileError(sorted(file.problems, key=lambda problem: problem.line))
+    return tuple(claim for claim in claims if claim is not None)
+
+
+def dimension_of(quantity: str) -> str | None:
+    """Dimension of the values of a quantity; None for one whose values are names.
+
+    Raises:
+        KeyError: if there is no such quantity.
+
+    """
+    if quantity in _PLAIN:
+        return _PLAIN[quantity]
+    if quantity.startswith(_UTILIZATION) and quantity != _UTILIZATION:
+        return SHARE
+    prefix, _, rest = quantity.partition(".")
+    name, _, last = rest.rpartition(".")
+    if prefix == "work" and name in PATHS:
+        unit = work_unit(name)
+        return {"count": unit, "rate": f"{unit}/s", "peak": f"{unit}/s", "share": SHARE}[last]
+    if prefix == "traffic" and name in TIERS:
+        return {"bytes": BYTES, "rate": BANDWIDTH, "peak": BANDWIDTH, "share": SHARE, "intensity": INTENSITY}[last]
+    raise KeyError(quantity)
+
+
+def _claim(file: YamlFile, where: str, entry: Any) -> Claim | None:
+    entry = file.mapping(where, entry)
+    file.only(where, entry, _KEYS)
+    before = len(file.problems)
+    quantity, value = _text(file, where, entry, "quantity", needed=True), entry.get("value")
+    read = _value(file, where, quantity, value) if quantity else None
+    relation = entry.get("is", ABOUT)
+    if relation not in (ABOUT, AT_LEAST, AT_MOST):
+        file.report(f"{where}.is", f"{relation!r} is none of {ABOUT}, {AT_LEAST}, {AT_MOST}")
+    says = _text(file, where, entry, "says")
+    claim = Claim(
+        says=says or f"{quantity} is {'' if relation == ABOUT else f'{relation} '}{value}",
+        source=_text(file, where, entry, "source"),
+        kernel=_pattern(file, where, entry),
+        grid=_shape(file, where, entry, "grid"),
+        block=_shape(file, where, entry, "block"),
+        quantity=quantity,
+        value=0.0 if read is None else read,
+        printed=str(value),
+        relation=str(relation),
+        tolerance=_number(file, f"{where}.tolerance", entry["tolerance"], SHARE)
+        if "tolerance" in entry
+        else _TOLERANCE,
+        conditions=_conditions(file, where, entry),
+        where=f"{file.name}:{file.lines.get(where, 1)}",
+    )
+    return claim if len(file.problems) == before else None
+
+
+def _value(file: YamlFile, where: str, quantity: str, value: Any) -> float | str | None:
+    try:
+        dimension = dimension_of(quantity)
+    except KeyError:
+        known = ", ".join(_PLAIN)
+        file.report(
+            f"{where}.quantity",
+            f"{quantity!r} is no quantity; known are {known}, utilization.<counter>, "
+            "work.<path>.count|rate|peak|share, traffic.<tier>.bytes|rate|peak|share|intensity",
+        )
+        return None
+    if value is None:
+        file.report(where, "missing key 'value'")
+        return None
+    if dimension is not None:
+        return _number(file, f"{where}.value", value, dimension)
+    if value not in (MEMORY, COMPUTE, *TIERS, *PATHS):
+        file.report(f"{where}.value", f"{value!r} is no tier or path, nor {MEMORY} or {COMPUTE}")
+    return str(value)
+
+
+def _number(file: YamlFile, where: str, value: Any, dimension: str) -> float:
+    try:
+        return read_quantity(value, dimension, may_be_zero=True)
+    except ValueError as error:
+        file.report(where, str(error))
+        return 0.0
+
+
+def _text(file: YamlFile, where: str, entry: Mapping[str, Any], key: str, *, needed: bool = False) -> str:
+    value = entry.get(key)
+    if value is None and not needed:
+        return ""
+    if not isinstance(value, str) or not value.strip():
+        file.report(
+            where if value is None else f"{where}.{key}",
+            f"missing key {key!r}" if value is None else f"{value!r} must be a text that is not empty",
+        )
+        return ""
+    return value.strip()
+
+
+def _pattern(file: YamlFile, where: str, entry: Mapping[str, Any]) -> re.Pattern[str] | None:
+    text = _text(file, where, entry, "kernel")
+    try:
+        return re.compile(text) if text else None
+    except re.error as error:
+        file.report(f"{where}.kernel", f"is not a regular expression: {error}")
+        return None
+
+
+def _shape(file: YamlFile, where: str, entry: Mapping[str, Any], key: str) -> tuple[int, ...] | None:
+    value = entry.get(key)
+    if value is None:
+        return None
+    if not (isinstance(value, list) and len(value) == 3 and all(type(n) is int and n > 0 for n in value)):
+        file.report(f"{where}.{key}", f"{value!r} must be three numbers such as [512, 1, 1]")
+        return None
+    return tuple(value)
+
+
+def _conditions(file: YamlFile, where: str, entry: Mapping[str, Any]) -> Mapping[str, str]:
+    text = _text(file, where, entry, "conditions")
+    try:
+        return read_conditions(text) if text else {}
+    except UsageError as error:
+        file.report(f"{where}.conditions", error.problem)
+        return {}
