@@ -26,7 +26,7 @@ from ncu_roofline.counters import (
     recipe_text,
     total,
 )
-from ncu_roofline.maps import Alternative, MetricMap, Part
+from ncu_roofline.maps import Alternative, MetricMap, Part, Weights
 from ncu_roofline.vocabulary import OPCODE, Extent, TensorState, is_tensor
 
 CodeArray = npt.NDArray[np.int16]
@@ -78,6 +78,8 @@ class Quantities:
     """Cycles over their clock, where both were collected."""
     hit_rates: Mapping[str, FloatArray]
     """Share of hits of the caches, by tier."""
+    checks: Mapping[str, FloatArray]
+    """Amounts that only checks look at."""
     clocks: Mapping[str, FloatArray]
     utilization: Mapping[str, FloatArray]
     attributes: Mapping[str, FloatArray]
@@ -120,6 +122,7 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         time_source=time_source,
         time_from_cycles=from_cycles,
         hit_rates={tier: view.get(counter + HIT_RATE) for tier, counter in metric_map.hit_rates.items()},
+        checks={name: _first_way(view, ways) for name, ways in metric_map.checks.items()},
         clocks={name: clock(view, counter) for name, counter in metric_map.clocks.items()},
         utilization=_utilization(view, metric_map),
         attributes={
@@ -139,6 +142,13 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         tensor_range=_tensor_range(view, metric_map),
         tensor_missing=_tensor_missing(view, metric_map, work, state),
     )
+
+
+def _first_way(view: CounterView, ways: Sequence[Weights]) -> FloatArray:
+    """An amount by the first alternative whose counters were collected."""
+    return first_known(
+        np.sum([weight * total(view, counter).value for counter, weight in way.items()], axis=0) for way in ways
+    )[0]
 
 
 def _time(metric_map: MetricMap, view: CounterView) -> tuple[FloatArray, npt.NDArray[np.int8], FloatArray]:

@@ -54,6 +54,9 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
     columns |= {
         f"hit_rate.{tier}": values for tier, values in quantities.hit_rates.items() if not np.isnan(values).all()
     }
+    columns |= {f"checks.{name}": values for name, values in quantities.checks.items() if not np.isnan(values).all()}
+    if not np.isnan(green := quantities.attributes.get("green_context", unknown(len(quantities.time)))).all():
+        columns["green_context"] = green
     columns["clocks.sm_highest"] = quantities.attributes.get("sm_clock", unknown(len(quantities.time)))
     columns |= {f"utilization.{name}": values for name, values in quantities.utilization.items()}
     attributes = _attribute_ceiling(quantities)
@@ -84,7 +87,10 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
     columns |= _missing(columns, metric_map, len(quantities.time))
     result = bound(members, quantities.time, undecided=quantities.tensor_missing)
     columns |= _bound_columns(result)
-    columns["bound.complete"] = ~np.any(list(gaps(columns, metric_map).values()), axis=0)
+    found = gaps(columns, metric_map)
+    columns["bound.complete"] = ~np.any(list(found.values()), axis=0)
+    flop = [found[name] for name in (*(f"work.{path}.extent" for path in FLOP_PATHS), "tensor_state") if name in found]
+    columns["flop.complete"] = ~np.any(flop, axis=0)
     return columns
 
 
@@ -97,7 +103,9 @@ def for_all_invocations(columns: Columns, invocations: npt.NDArray[np.int64]) ->
         return columns
     scaled = {"time", "bound.time", "bound.headroom", "tensor_operations.low", "tensor_operations.high"}
     return {
-        name: values * invocations if name in scaled or name.endswith((".count", ".bytes", ".unseen")) else values
+        name: values * invocations
+        if name in scaled or name.endswith((".count", ".bytes", ".unseen")) or name.startswith("checks.")
+        else values
         for name, values in columns.items()
     }
 

@@ -28,6 +28,7 @@ from ncu_roofline.grouping import device_time
 from ncu_roofline.identities import Identity, check_identities
 from ncu_roofline.identity import identify, state_device
 from ncu_roofline.labels import Labels, load_labels
+from ncu_roofline.ledger import ledger_columns, read_expectations
 from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
 from ncu_roofline.measured import MeasuredCeilings, load_measured
@@ -82,6 +83,7 @@ def analyze(
     aggregate: bool = False,
     timing: str | Path | Sequence[str | Path] | None = None,
     claims: str | Path | None = None,
+    expect: str | Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse one or more reports.
@@ -101,6 +103,7 @@ def analyze(
         aggregate: take launches of one kernel and shape together over all inputs and devices, which are ranks.
         timing: one or more files with times of the same kernels from other producers.
         claims: a file of what somebody says of the kernels, each claim of which becomes a finding.
+        expect: what launches should do, as in ``gemm:m=64,n=64,k=64,dtype=bf16,kernel=REGEX``, or a YAML file of it.
         progress: is called while a report is read, with its path, the bytes read and all its bytes.
 
     Raises:
@@ -119,6 +122,8 @@ def analyze(
     page = read_session(str(session)) if session is not None else None
     measured = load_measured(Path(ceilings)) if isinstance(ceilings, str | Path) else ceilings
     claimed = read_claims(Path(claims)) if claims is not None else ()
+    specifications = [expect] if isinstance(expect, str) else list(expect)
+    expected = read_expectations(specifications)
     if not inputs:
         raise UsageError("inputs", "()", "give at least one report")
     if merge and aggregate:
@@ -158,6 +163,8 @@ def analyze(
     timings = [_timings_of(str(file), labels, library.maps[BASE], locale) for file in files]
     if timings:
         table |= external_columns(table, timings, [common(measuring)] if merge else measuring)
+    ledgers, without_launch = ledger_columns(table, expected)
+    table |= ledgers
     verdicts = judge(table, claimed, [common(measuring)] if merge else measuring)
     rounding = _joined([counter.rounding for counter in counters], sizes)
     view = View(
@@ -167,11 +174,12 @@ def analyze(
         passed_over=tuple(passed_over),
         identities=_identities_of(table, maps, values, rounding),
         device_notes=notes,
-        option_notes=(*option_notes, *_without_effect(table, map, library, peak_source)),
+        option_notes=(*option_notes, *without_launch, *_without_effect(table, map, library, peak_source)),
         ceiling_notes=_ceiling_notes(measured, table["device"]),
         coarse=_coarse(values, rounding),
         timings=tuple(timings),
         verdicts=verdicts,
+        aggregate=aggregate,
         captures_apart=times_apart(captures, library.maps[BASE].time) if merge else None,
     )
     findings, skipped = run_rules(view)
@@ -194,7 +202,15 @@ def analyze(
         counters=tuple(counters),
         measured=measured,
         aggregate=aggregate,
-        places=_places(inputs, (*files, claims), ceilings, map, session, passed_over, sessions),
+        places=_places(
+            inputs,
+            (*files, claims, *specifications),
+            ceilings,
+            map,
+            session,
+            passed_over,
+            sessions,
+        ),
     )
 
 

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun: ``1 launch``, ``2 launches``."""
-    plural = "es" if noun.endswith("ch") else "s"
-    return f"{number} {noun}{plural if number != 1 else ''}"
+    """A number with its noun: ``1 launch``, ``2 launches``, ``2 entries``."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("try"):
+        return f"{number} {noun.removesuffix('y')}ies"
+    return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def some(names: Sequence[str], shown: int) -> str:

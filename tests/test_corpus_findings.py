@@ -31,6 +31,7 @@ WHY = {
     "M213": "tag-stage bytes on a chip of two L2 halves",
     "P302": "a launch under 10 us",
     "P303": "more additions and products than fused ones in what binds",
+    "P308": "outputs of less than L2 holds, of which nothing reached DRAM",
     "P304": "L1 at 253 % of its peak in a kernel of 2 us",
 }
 
@@ -65,7 +66,7 @@ FOUND = {
     "31-rep-sm75-report.ncu-rep": "R115 M201",
     "32-rep-sm86-profile.ncu-rep": "M202 R115 C406 M201",
     "33-rep-sm75-profile.nsight-cuprof-report": "R115 C406 M201 M211",
-    "34-rep-sm90-profile.ncu-rep": "R115 M201 M208 M211 P302 P303",
+    "34-rep-sm90-profile.ncu-rep": "R115 M201 M208 M211 P302 P303 P308",
     "35-details-sm80-ncu_report.csv": "R104 C406 M201 M209 M211 M213",
     "36-text-sm86-ncu_fma_memory.txt": "R101 C406 M201 M209 M211",
     "38-rep-sm75-profile.ncu-rep": "R115 M201 P302",
@@ -73,11 +74,11 @@ FOUND = {
     "41-raw-sm100-flashinfer_paged_decode_gqa_bf16_b1_ctx4k_p64.ncu.csv": "R101 C406 M201 P302",
     "42-rep-sm86-output.ncu-rep": "R115 M201",
     "43-details-sm89-ncu_fused.csv": "R101 C406 M201 M209",
-    "44-rep-sm75-3136_64_64_rtx2080ti_sgemm.ncu-rep": "R115 M201",
+    "44-rep-sm75-3136_64_64_rtx2080ti_sgemm.ncu-rep": "R115 M201 P308",
     "45-text-smxx-ncu_log.txt": "R107 R101 C405 C406 M201 M206",
     "timings/t28-metrics.csv": "C406 M201 M209 M210 M211",
     "timings/t29-timing.csv": "C406 M201 M210 M211",
-    "timings/t30-baseline.ncu-rep": "R115 C405 C406 M201 P302",
+    "timings/t30-baseline.ncu-rep": "R115 C405 C406 M201 P302 P308",
     "timings/t32-cublaslt_ncu.log": "R101 C406 M201",
 }
 """Codes of each file, looked at one by one."""

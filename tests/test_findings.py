@@ -111,8 +111,39 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "P302": lambda: page({"T": "9.9 us"}),
     "P303": lambda: page({"FADD": "500,000 inst", "FFMA": "0 inst"}),
     "P304": lambda: page({"sm__throughput.avg.pct_of_peak_sustained_elapsed": "171.46 %"}),
+    "P307": lambda: page(
+        {"lts__t_sector_hit_rate.pct": "99 %", "lts__t_bytes.sum": "1,280 byte", "DR": "3,000,000 byte"}
+    ),
+    "P308": lambda: page({"lts__t_sectors_srcunit_tex_op_write.sum": "40 sector", "DW": "1,000 byte"}),
+    "P309": lambda: page({"sm__inst_executed.sum": "10 inst"}),
+    "C409": lambda: page({}).replace('"k"', '"Graph 3"'),
+    "C410": lambda: page({"launch__uses_green_context": "1 "}),
+    "X801": lambda: page({}),
+    "X802": lambda: page({}),
+    "X803": lambda: page({}),
+    "X804": lambda: (
+        SUMMARY
+        + SUMMARY.splitlines()[1].replace(
+            '"gpu__time_duration.sum","us"', '"sm__throughput.avg.pct_of_peak_sustained_elapsed","%"'
+        )
+        + "\n"
+    ),
+    "K601": lambda: page({}),
+    "K602": lambda: page({}),
+    "K603": lambda: page({}),
+    "L701": lambda: page({}),
+    "L702": lambda: page({}),
+    "L703": lambda: page({}),
+    "L704": lambda: page({}),
     "P305": lambda: page({"DR": "600 byte", "DW": "900 byte"}),
 }
+
+
+CLAIMED = {"K601": "20 us", "K602": "30 us", "K603": "20 us, kernel: absent"}
+# The clean launch does 2 x 5000 FLOP and moves 1000 byte in DRAM.
+EXPECTED = {
+    "L701": "work:flop=9000", "L702": "work:flop=20000", "L703": "copy:bytes=9000", "L704": "work:flop=10000,read=100",
+}  # fmt: skip
 
 
 def codes(analysis: Analysis) -> set[str]:
@@ -135,10 +166,17 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     times = path.parent / "times.csv"
     (path.parent / "trace.csv").write_text(TRACE)
     times.write_text("kernel,grid,block,time_us\nk,512,256,10\n")
+    if code.startswith("X") and code != "X804":
+        again = path.parent / "again.csv"
+        again.write_text(path.read_text() if code == "X801" else path.read_text().replace('"k"', '"other"'))
+        inputs.append(again)
+    claims = path.parent / "claims.yaml"
+    claims.write_text(f"claims: [{{quantity: time, value: {CLAIMED.get(code)}}}]")
     analysis = nr.analyze(
         *inputs, ceilings=roofs, device=device, partial=code == "R114", merge=code == "C402",
         timing={"T504": path.with_name("trace.csv")}.get(code, times) if code in TIMED else None,
-        conditions="cache=all,clock=base,replay=application" if code == "C407" else None,
+        conditions="cache=all,clock=base,replay=application" if code == "C407" else None, aggregate=code == "X803",
+        claims=claims if code in CLAIMED else None, expect=EXPECTED.get(code, ()),
     )  # fmt: skip
     assert code in codes(analysis)
 

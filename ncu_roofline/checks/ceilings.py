@@ -7,11 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from ncu_roofline.arrays import BoolArray, FloatArray, ratio
+from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.vocabulary import CORE_TIERS, NEVER_BINDING_PATHS, PATHS, TIERS, Severity, amount_prefix
 
 _CEILINGS_AGREE = 0.10
 """Share by which two ceilings of one resource may differ."""
+_SAME_CEILING = 0.02
+"""Share within which a ceiling is taken for that of another path or tier."""
 _SAME_CLOCK = 0.02
 """Share by which two clocks may differ that are taken for the same."""
 
@@ -56,7 +59,8 @@ def ceilings_disagree(view: View) -> Iterator[Evidence]:
     attributes as it is, and an own DRAM peak where it is above the table (below it the memory clock may be lower); a
     measured ceiling with the one in use, at the same clock where both are known. Another product than the report says,
     a sparse peak that is taken as dense, or a measurement that did not reach the roof show here. Peaks that come from a
-    percentage are left out, since it is rounded.
+    percentage are left out, since it is rounded. The sentence names a factor that units make, and another path or tier
+    that has just this ceiling.
     """
     for prefix, name in _amounts():
         if f"ceilings.{name}.device.value" in view.columns:
@@ -78,10 +82,12 @@ def _against_device(view: View, name: str) -> Iterator[Evidence]:
         ("the bandwidth from the attributes", ratio(attributes, device), _apart(ratio(attributes, device))),
     ):
         if is_apart.any():
+            first = int(np.flatnonzero(is_apart)[0])
+            likely = _likely(view, name, float(value[first]), float(value[first] * device[first]))
             yield Evidence(
                 is_apart,
-                f"{name}: {source} is {value[is_apart][0]:.3g} times that of the device table"
-                f"{'' if name in TIERS else ' at the same clock'}.",
+                f"{name}: {source} is {value[first]:.3g} times that of the device table"
+                f"{'' if name in TIERS else ' at the same clock'}{likely}.",
                 "Look whether it is this product, and a dense peak; explain shows both.",
             )
 
@@ -99,7 +105,8 @@ def _against_measured(view: View, prefix: str, name: str) -> Iterator[Evidence]:
         at_clock = " at the same clock" if not np.isnan(scale[is_apart][0]) else ""
         yield Evidence(
             is_apart,
-            f"{name}: the measured ceiling is {share[is_apart][0]:.3g} times the ceiling in use{at_clock}.",
+            f"{name}: the measured ceiling is {share[is_apart][0]:.3g} times the ceiling in use{at_clock}"
+            f"{_likely(view, name, float(share[is_apart][0]), float(measured[is_apart][0]))}.",
             "A measurement may stay below a peak, or be of another clock or scope; explain shows both.",
         )
     sm = view.floats("clocks.sm")
@@ -112,6 +119,18 @@ def _against_measured(view: View, prefix: str, name: str) -> Iterator[Evidence]:
             f"{sm[first] / 1e9:.4g} GHz: the fraction is not that of one clock.",
             "Measure at the clock under which you profile.",
         )
+
+
+def _likely(view: View, name: str, share: float, value: float) -> str:
+    """What two ceilings that differ usually are: a factor that units make, or the ceiling of another path or tier."""
+    said = [likely_cause(share)] if likely_cause(share) else []
+    for _, other in _amounts():
+        for source in ("device", "report"):
+            others = ceiling_of(view, other, source)[0]
+            if other != name and np.any(np.abs(ratio(others, np.full(view.size, value)) - 1.0) < _SAME_CEILING):
+                said.append(f"it is that of {other} ({'the device table' if source == 'device' else 'the report'})")
+                break
+    return f": {'; '.join(said)}?" if said else ""
 
 
 def _apart(share: FloatArray) -> BoolArray:

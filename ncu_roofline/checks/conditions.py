@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 
-from ncu_roofline.arrays import ratio
+from ncu_roofline.arrays import mapped, ratio
 from ncu_roofline.checks.rule import Evidence, View, farthest_from_one, which
 from ncu_roofline.vocabulary import Severity
+from ncu_roofline.wording import count
 
 _TIMES_AGREE = 0.10
 """Share by which two times of one launch may differ before it is said."""
@@ -16,6 +18,7 @@ _SAME_CLOCK = 0.02
 """Share by which two clocks may differ that are taken for the same."""
 _CLOCK_DRIFT = 0.10
 """Share by which clocks of launches may differ: under ncu's lock they stay within 6 % in real reports."""
+_GRAPH = re.compile(r"(?:cuda ?)?graph(?:[ #_]*[0-9]+)?", re.IGNORECASE)
 _CAPTURES_APART = 0.05
 """Total times that are further apart than this are not those of one thing."""
 
@@ -154,3 +157,38 @@ def devices_mixed(view: View) -> Iterator[Evidence]:
         if len(devices) > 1:
             names = ", ".join(f"{ordinal}: {name or 'not named'}" for ordinal, name in devices)
             yield Evidence(mine, f"{facts.path}: launches of {len(devices)} devices ({names}).")
+
+
+def graph_as_kernel(view: View) -> Iterator[Evidence]:
+    """An entry is a whole CUDA graph, not a kernel.
+
+    ncu profiles a graph as one piece of work unless it is told to take its nodes apart. Time and traffic are those of
+    all kernels in it, instructions are not counted, and nothing in the entry can be given to one of them. Profile with
+    ``--graph-profiling node``.
+    """
+    is_graph = mapped(lambda name: name is None or _GRAPH.fullmatch(name) is not None, view.labels("kernel").tolist())
+    # A summary over a device has no names either.
+    hit = is_graph.astype(np.bool_) & (view.floats("invocations") == 1)
+    if hit.any():
+        yield Evidence(
+            hit,
+            f"{count(int(hit.sum()), 'entry')} without the name of a kernel: a CUDA graph as a whole, of which nothing "
+            "can be given to one kernel.",
+            "Profile its kernels with --graph-profiling node.",
+        )
+
+
+def green_contexts(view: View) -> Iterator[Evidence]:
+    """A launch ran in a green context, on a part of the SMs.
+
+    Counters of the SMs are of that part, DRAM and L2 are shared with what ran beside it. A compute ceiling of the whole
+    device is out of reach for it, and the traffic may contain that of others.
+    """
+    hit = view.floats("green_context") > 0
+    if hit.any():
+        yield Evidence(
+            hit,
+            f"{count(int(hit.sum()), 'launch')} ran in a green context, on a part of the SMs: ceilings of the whole "
+            "device are not theirs.",
+            "Hold them against peaks of the report (.peak_sustained), which are scaled to their SMs.",
+        )

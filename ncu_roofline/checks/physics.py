@@ -8,14 +8,17 @@ from typing import Final
 import numpy as np
 
 from ncu_roofline.arrays import BoolArray, ratio
+from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View
-from ncu_roofline.vocabulary import Severity
+from ncu_roofline.vocabulary import TIERS, Severity, amount_prefix, work_unit
 
 TOO_SHORT: Final = 10e-6
 """Seconds below which a launch is too short to judge (contract, "Severity and exit codes")."""
 
 _LIMITS: Final = ((Severity.NOTE, 1.0, 1.02), (Severity.WARNING, 1.02, 1.10), (Severity.ERROR, 1.10, np.inf))
 _ROUNDING: Final = 1e-9
+_SAME_CLOCK: Final = 0.02
+"""Share by which two clocks may differ that are taken for the same."""
 _BUSY_LIMIT: Final = 1.02
 _HIT_RATE_ROUNDING: Final = 1e-4
 
@@ -45,11 +48,31 @@ def above_ceiling(view: View) -> Iterator[Evidence]:
             top = int(np.where(hit, worst, 0.0).argmax())
             yield Evidence(
                 hit,
-                f"{name[top]} runs at {worst[top]:.1%} of its ceiling{_where(hit, top)}.",
+                f"{name[top]} runs at {worst[top]:.1%} of its ceiling{_where(hit, top)}"
+                f"{_why_above(view, str(name[top]), top, worst[top])}.",
                 "Look whether the amount and the ceiling were measured for the same device, clock and scope; a tensor "
                 "counter that mixes dense and sparse operations is held against the dense peak.",
                 severity,
             )
+
+
+def _why_above(view: View, name: str, launch: int, share: float) -> str:
+    """The operands, and what such an excess usually means."""
+    prefix = amount_prefix(name)
+    if f"{prefix}.peak" not in view.columns:
+        return ""
+    unit = "byte/s" if name in TIERS else f"{work_unit(name)}/s"
+    rate, peak = view.floats(f"{prefix}.rate")[launch], view.floats(f"{prefix}.peak")[launch]
+    source = view.labels(f"{prefix}.peak_source")[launch]
+    said = [f"{rate:.4g} {unit} against {peak:.4g} {unit} ({source})"]
+    clock, ran = view.floats(f"{prefix}.peak_clock")[launch], view.floats("clocks.sm")[launch]
+    if source == "measured":
+        said.append("a measured ceiling may not have reached the roof")
+    if name not in TIERS and ran > clock * (1.0 + _SAME_CLOCK):
+        said.append(f"the ceiling is of {clock / 1e9:.4g} GHz, and the launch ran at {ran / 1e9:.4g} GHz")
+    if share > _LIMITS[-1][1] and likely_cause(share):
+        said.append(likely_cause(share))
+    return f": {'; '.join(said)}"
 
 
 def too_short(view: View) -> Iterator[Evidence]:

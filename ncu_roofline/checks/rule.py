@@ -87,6 +87,8 @@ class View:
     """Used counters that were printed with too few digits, each with its launches."""
     timings: tuple[Timings, ...] = ()
     """Times of other producers."""
+    aggregate: bool = False
+    """Whether the inputs are ranks."""
     verdicts: tuple[Verdict, ...] = ()
     """What becomes of the claims of the user."""
     captures_apart: float | None = None

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from ncu_roofline.checks import ceilings, claims, conditions, mapping, physics, reading, timing, units
+from ncu_roofline.checks import (
+    aggregation,
+    ceilings,
+    claims,
+    conditions,
+    consistency,
+    ledgers,
+    mapping,
+    physics,
+    reading,
+    timing,
+    units,
+)
 from ncu_roofline.checks.rule import Rule
 from ncu_roofline.vocabulary import Severity
 
@@ -41,6 +53,8 @@ RULES: Final = (
     Rule("C406", "conditions-unknown", Severity.NOTE, (), conditions.conditions_unknown),
     Rule("C407", "replay-over-runs", Severity.NOTE, (), conditions.replay_over_runs),
     Rule("C408", "devices-mixed", Severity.NOTE, (), conditions.devices_mixed),
+    Rule("C409", "graph-as-kernel", Severity.NOTE, (), conditions.graph_as_kernel),
+    Rule("C410", "green-contexts", Severity.WARNING, ("green_context",), conditions.green_contexts),
     Rule("T501", "timing-read", Severity.NOTE, (), timing.timing_read),
     Rule("T502", "timing-not-joined", Severity.NOTE, (), timing.timing_not_joined),
     Rule("T503", "timing-weakly-joined", Severity.WARNING, (), timing.timing_weak),
@@ -67,7 +81,36 @@ RULES: Final = (
     Rule("P304", "busy-above-peak", Severity.NOTE, ("utilization.*",), physics.busy_above_peak),
     Rule("P305", "identity-broken", Severity.WARNING, (), physics.identity_broken),
     Rule("P306", "hit-rate-impossible", Severity.WARNING, ("hit_rate.*",), physics.hit_rate_impossible),
+    Rule("P307", "reads-against-hit-rate", Severity.WARNING, ("hit_rate.*",), consistency.reads_against_hit_rate),
+    Rule("P308", "writes-left-in-l2", Severity.NOTE, ("checks.l2.written",), consistency.writes_left_in_l2),
+    Rule(
+        "P309",
+        "work-beyond-instructions",
+        Severity.WARNING,
+        ("checks.instructions.*",),
+        consistency.work_beyond_instructions,
+    ),
+    Rule("X801", "launches-repeated", Severity.WARNING, (), aggregation.launches_repeated),
+    Rule("X802", "ids-repeated", Severity.NOTE, (), aggregation.ids_repeated),
+    Rule("X803", "ranks-missing", Severity.NOTE, (), aggregation.ranks_missing),
+    Rule("X804", "percentages-averaged", Severity.NOTE, ("invocations",), aggregation.percentages_averaged),
     Rule("K601", "claim-supported", Severity.NOTE, (), claims.claim_supported),
     Rule("K602", "claim-contradicted", Severity.ERROR, (), claims.claim_contradicted),
     Rule("K603", "claim-not-decided", Severity.WARNING, (), claims.claim_not_decided),
+    Rule("L701", "work-beyond-useful", Severity.NOTE, ("ledger.work",), ledgers.work_beyond_useful),
+    Rule("L702", "work-below-useful", Severity.WARNING, ("ledger.work",), ledgers.work_below_useful),
+    Rule(
+        "L703",
+        "traffic-below-compulsory",
+        Severity.ERROR,
+        ("ledger.read", "traffic.dram.bytes"),
+        ledgers.traffic_below_compulsory,
+    ),
+    Rule(
+        "L704",
+        "traffic-beyond-compulsory",
+        Severity.NOTE,
+        ("ledger.read", "traffic.dram.bytes"),
+        ledgers.traffic_beyond_compulsory,
+    ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 from ncu_roofline.conditions import read_conditions
 from ncu_roofline.errors import DataFileError, UsageError
+from ncu_roofline.launch_filter import KEYS, LaunchFilter, launch_filter, problem_of
 from ncu_roofline.quantities import BANDWIDTH, BYTES, CLOCK, INTENSITY, SHARE, TIME, read_quantity
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
 from ncu_roofline.vocabulary import PATHS, TIERS, work_unit
@@ -22,7 +22,7 @@ COMPUTE: Final = "compute"
 """What binds, where a claim says no more than which kind of resource."""
 
 _SCHEMA: Final = 1
-_KEYS: Final = ("says", "source", "kernel", "grid", "block", "quantity", "value", "is", "tolerance", "conditions")
+_KEYS: Final = ("says", "source", *KEYS, "quantity", "value", "is", "tolerance", "conditions")
 _TOLERANCE: Final = 0.05
 """Share by which a number may be off that people quote with two digits."""
 _PLAIN: Final[Mapping[str, str | None]] = {
@@ -41,9 +41,7 @@ class Claim:
     says: str
     """Its words, or those made of its numbers."""
     source: str
-    kernel: re.Pattern[str] | None
-    grid: tuple[int, ...] | None
-    block: tuple[int, ...] | None
+    meant: LaunchFilter
     quantity: str
     value: float | str
     printed: str
@@ -114,9 +112,7 @@ def _claim(file: YamlFile, where: str, entry: Any) -> Claim | None:
     claim = Claim(
         says=says or f"{quantity} is {'' if relation == ABOUT else f'{relation} '}{value}",
         source=_text(file, where, entry, "source"),
-        kernel=_pattern(file, where, entry),
-        grid=_shape(file, where, entry, "grid"),
-        block=_shape(file, where, entry, "block"),
+        meant=_meant(file, where, entry),
         quantity=quantity,
         value=0.0 if read is None else read,
         printed=str(value),
@@ -172,23 +168,12 @@ def _text(file: YamlFile, where: str, entry: Mapping[str, Any], key: str, *, nee
     return value.strip()
 
 
-def _pattern(file: YamlFile, where: str, entry: Mapping[str, Any]) -> re.Pattern[str] | None:
-    text = _text(file, where, entry, "kernel")
-    try:
-        return re.compile(text) if text else None
-    except re.error as error:
-        file.report(f"{where}.kernel", f"is not a regular expression: {error}")
-        return None
-
-
-def _shape(file: YamlFile, where: str, entry: Mapping[str, Any], key: str) -> tuple[int, ...] | None:
-    value = entry.get(key)
-    if value is None:
-        return None
-    if not (isinstance(value, list) and len(value) == 3 and all(type(n) is int and n > 0 for n in value)):
-        file.report(f"{where}.{key}", f"{value!r} must be three numbers such as [512, 1, 1]")
-        return None
-    return tuple(value)
+def _meant(file: YamlFile, where: str, entry: Mapping[str, Any]) -> LaunchFilter:
+    given = {key: entry[key] for key in KEYS if entry.get(key) is not None}
+    problems = {key: problem for key, value in given.items() if (problem := problem_of(key, value))}
+    for key, problem in problems.items():
+        file.report(f"{where}.{key}", problem)
+    return LaunchFilter() if problems else launch_filter(given)
 
 
 def _conditions(file: YamlFile, where: str, entry: Mapping[str, Any]) -> Mapping[str, str]:

@@ -11,16 +11,15 @@ from typing import Final
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, mapped
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray
 from ncu_roofline.claims.document import ABOUT, AT_LEAST, COMPUTE, MEMORY, Claim
 from ncu_roofline.conditions import Conditions
-from ncu_roofline.vocabulary import FLOP_PATHS, PATHS, TIERS, Extent, TensorState, amount_prefix, is_tensor
+from ncu_roofline.vocabulary import FLOP_PATHS, PATHS, TIERS, Extent, amount_prefix
 
 SUPPORTED: Final = "supported"
 CONTRADICTED: Final = "contradicted"
 OPEN: Final = "not decided"
 
-_INEXACT: Final = [str(Extent.AT_LEAST.label), str(Extent.AT_MOST.label)]
 _FIELDS: Final = {"cache": "cache_control", "clock": "clock_control", "replay": "replay_mode"}
 
 
@@ -77,7 +76,7 @@ def judge(table: Columns, claims: Sequence[Claim], conditions: Sequence[Conditio
 
 
 def _verdict(table: Columns, claim: Claim, conditions: Sequence[Conditions]) -> Verdict:
-    launches = _launches(table, claim)
+    launches = claim.meant.launches(table)
     if not launches.any():
         return Verdict(claim, launches, OPEN, reason="no launch of the report is meant by it")
     columns = {name: column[launches] for name, column in table.items()}
@@ -94,17 +93,6 @@ def _verdict(table: Columns, claim: Claim, conditions: Sequence[Conditions]) -> 
     if outcome == OPEN:
         reason = f"the report gives {'a lower' if measured.at_least else 'an upper'} bound of {measured.value:.4g} only"
     return Verdict(claim, launches, outcome, measured, reason=reason, lacks=outcome == OPEN)
-
-
-def _launches(table: Columns, claim: Claim) -> BoolArray:
-    meant = np.ones(len(table["launch"]), np.bool_)
-    if claim.kernel is not None:
-        search = claim.kernel.search
-        meant &= mapped(lambda name: search(name or "") is not None, table["kernel"].tolist()).astype(np.bool_)
-    for key, shape in (("grid", claim.grid), ("block", claim.block)):
-        if shape is not None:
-            meant &= mapped(shape.__eq__, table[key].tolist()) == True  # noqa: E712 (element by element)
-    return meant
 
 
 def _compared(claim: Claim, measured: Measured) -> str:
@@ -296,24 +284,12 @@ def _bounds(columns: Columns, quantity: str) -> tuple[bool, bool]:
     if quantity == "bound.headroom":
         return False, not bool(columns["bound.complete"].all())
     if prefix == "flop":
-        return _flop_is_incomplete(columns), False
+        return not bool(columns["flop.complete"].all()), False
     extent = columns.get(f"{prefix}.extent")
     if extent is None or last == "peak":
         return False, False
     at_least, at_most = bool((extent == Extent.AT_LEAST.label).any()), bool((extent == Extent.AT_MOST.label).any())
     if last == "intensity":
         # Its bytes stand below the line.
-        return _flop_is_incomplete(columns) or at_most, at_least
+        return not bool(columns["flop.complete"].all()) or at_most, at_least
     return at_least, at_most
-
-
-def _flop_is_incomplete(columns: Columns) -> bool:
-    """Whether some floating-point path was not counted in full; a tensor pipe that was idle has nothing to count."""
-    idle = columns["tensor_state"] == TensorState.IDLE
-    incomplete = np.asarray(columns["tensor_missing"], np.bool_).copy()
-    for path in FLOP_PATHS:
-        if f"missing.{path}" in columns:
-            incomplete |= np.asarray(columns[f"missing.{path}"], np.bool_) & ~(idle & is_tensor(path))
-        if f"work.{path}.extent" in columns:
-            incomplete |= np.isin(columns[f"work.{path}.extent"].astype(str), _INEXACT)
-    return bool(incomplete.any())

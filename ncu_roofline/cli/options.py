@@ -49,6 +49,10 @@ timing = click.option(
 claims = click.option(
     "--claims", metavar="FILE", help="What somebody says of the kernels (YAML); each claim becomes a finding."
 )
+expect = click.option(
+    "--expect", metavar="SPEC", multiple=True,
+    help="Problem that launches solve, as gemm:m=64,n=64,k=64,dtype=bf16,kernel=REGEX, or YAML; may be given again.",
+)  # fmt: skip
 scrub = click.option(
     "--scrub",
     is_flag=True,
@@ -102,6 +106,7 @@ def of_analysis(command: _Command) -> _Command:
             aggregate,
             timing,
             claims,
+            expect,
             scrub,
             scrub_kernels,
             select_codes,
@@ -128,6 +133,7 @@ def analysed(
     aggregate: bool,
     timing: tuple[str, ...],
     claims: str | None,
+    expect: tuple[str, ...],
     scrub: bool,
     scrub_kernels: bool,
     select: str | None,
@@ -151,14 +157,14 @@ def analysed(
 
     made = None
     if scrub or scrub_kernels:
-        places = (*inputs, *filter(None, (ceilings, map_, session, baseline, claims, *timing)))
+        places = (*inputs, *filter(None, (ceilings, map_, session, baseline, claims, *timing, *expect)))
         made = messages.scrub(places, kernels=scrub_kernels)
     if peak_source == "measured" and ceilings is None:
         raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
     analysis = analyze(
         *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
         conditions=conditions, session=session, partial=partial, merge=merge, aggregate=aggregate, timing=timing,
-        claims=claims, progress=None if quiet else ReadingProgress(made),
+        claims=claims, expect=expect, progress=None if quiet else ReadingProgress(made),
     )  # fmt: skip
     analysis = with_findings(
         analysis, select=_codes(select), ignore=_codes(ignore),

@@ -4,7 +4,7 @@ Loaded from YAML, checked strictly, inherited and matched by compute capability.
 """
 
 from ncu_roofline.maps.library import MapLibrary, load_library, load_map
-from ncu_roofline.maps.model import Alternative, Measure, MetricMap, Part, PathMap, TensorActivity, TierMap
+from ncu_roofline.maps.model import Alternative, Measure, MetricMap, Part, PathMap, TensorActivity, TierMap, Weights
 
 __all__ = [
     "Alternative",
@@ -15,6 +15,7 @@ __all__ = [
     "PathMap",
     "TensorActivity",
     "TierMap",
+    "Weights",
     "load_library",
     "load_map",
 ]

@@ -11,20 +11,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ncu_roofline.maps.model import Alternative, Measure, Part, PathMap, TensorActivity
+from ncu_roofline.maps.model import Alternative, Measure, Part, PathMap, TensorActivity, Weights
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
 from ncu_roofline.vocabulary import PATHS, TIERS, is_compute_capability
 
 _KEYS = {
     "schema", "id", "title", "compute_capabilities", "extends", "time", "cycles", "clocks", "hit_rates", "utilization",
-    "attributes", "tensor_activity", "opcodes", "paths", "tiers", "unmeasured", "absent", "only_seen_in", "sources",
+    "attributes", "tensor_activity", "opcodes", "checks", "paths", "tiers", "unmeasured", "absent", "only_seen_in",
+    "sources",
 }  # fmt: skip
 _ATTRIBUTES = {
     "name", "memory_clock", "memory_bus_width", "sm_count", "sm_clock", "device_index", "cc_major", "cc_minor",
+    "green_context",
 }  # fmt: skip
 _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
 _COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+|opcode:[A-Z][A-Z0-9_.]*[A-Z0-9]")
 _OPCODES = {"tensor", "half", "constant_loads"}
+_CHECKS = {"dram.read", "dram.written", "l2.read", "l2.written", "instructions.warp", "instructions.thread"}
 OWN_PEAK = "own"
 """Written for the peak of a part with one counter: that counter and its weight."""
 _MEASURE = re.compile(r"[a-z][a-z0-9_]*")
@@ -48,6 +51,7 @@ class Document:
     attributes: Mapping[str, str] = field(default_factory=dict)
     tensor_activity: TensorActivity | None = None
     opcodes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    checks: Mapping[str, tuple[Weights, ...]] = field(default_factory=dict)
     paths: Mapping[str, PathMap | None] = field(default_factory=dict)
     tiers: Mapping[str, tuple[Measure, ...] | None] = field(default_factory=dict)
     unmeasured: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -91,6 +95,9 @@ def read_document(path: Path) -> Document:
     opcodes = file.mapping("$.opcodes", top.get("opcodes", {}))
     file.only("$.opcodes", opcodes, _OPCODES)
     document.opcodes = {kind: _counters(file, f"$.opcodes.{kind}", names) for kind, names in opcodes.items()}
+    checks = file.mapping("$.checks", top.get("checks", {}))
+    file.only("$.checks", checks, _CHECKS)
+    document.checks = {name: _ways(file, f"$.checks.{name}", ways) for name, ways in checks.items()}
     document.unmeasured = _unmeasured(file, top.get("unmeasured", {}))
     document.absent = _counters(file, "$.absent", top.get("absent", []))
     document.only_seen_in = {
@@ -295,6 +302,14 @@ def _weights(file: YamlFile, where: str, entry: Any) -> dict[str, int]:
         else:
             weights[_counter(file, at, name)] = weight
     return weights
+
+
+def _ways(file: YamlFile, where: str, entry: Any) -> tuple[Weights, ...]:
+    """Alternatives of an amount without a peak."""
+    if not isinstance(entry, list) or not entry:
+        file.report(where, "must be a list of at least one alternative")
+        return ()
+    return tuple(_weights(file, f"{where}[{position}]", way) for position, way in enumerate(entry))
 
 
 def _counters(file: YamlFile, where: str, entry: Any) -> tuple[str, ...]:

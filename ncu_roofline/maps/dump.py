@@ -29,6 +29,7 @@ def to_yaml(metric_map: MetricMap) -> str:
         "attributes": dict(metric_map.attributes),
         "tensor_activity": _activity(metric_map.tensor_activity),
         "opcodes": {kind: list(names) for kind, names in metric_map.opcodes.items()},
+        "checks": {name: [dict(way) for way in ways] for name, ways in metric_map.checks.items()},
         "paths": {
             name: {"pipe": path.pipe, "alternatives": [_path_alternative(a) for a in path.alternatives]}
             for name, path in metric_map.paths.items()

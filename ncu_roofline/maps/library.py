@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from ncu_roofline.data_files import metric_map_directory
 from ncu_roofline.errors import DataFileError, DataFileProblem
 from ncu_roofline.maps.document import Document, read_document
-from ncu_roofline.maps.model import Alternative, Measure, MetricMap, Part, PathMap, TensorActivity, TierMap
+from ncu_roofline.maps.model import Alternative, Measure, MetricMap, Part, PathMap, TensorActivity, TierMap, Weights
 from ncu_roofline.vocabulary import PATHS, TIERS
 
 _Entry = TypeVar("_Entry")
@@ -158,6 +158,7 @@ def _merged(
         inherited = {measure.id: measure for measure in tiers[tier].measures} if tier in tiers else {}
         inherited |= {measure.id: measure for measure in tier_map.measures}
         tiers[tier] = TierMap(tier, tuple(inherited.values()))
+    kept = _drop_absent_measures(tiers, absent)
     return replace(
         own,
         time=own.time or parent.time,
@@ -168,8 +169,9 @@ def _merged(
         attributes=dict(parent.attributes) | dict(own.attributes),
         tensor_activity=document.tensor_activity or parent.tensor_activity,
         opcodes=dict(parent.opcodes) | dict(own.opcodes),
+        checks=_of_tiers(_drop_absent_ways(dict(parent.checks) | dict(own.checks), absent), kept),
         paths=_drop_absent_paths(paths, absent),
-        tiers=_drop_absent_measures(tiers, absent),
+        tiers=kept,
         unmeasured=document.unmeasured or parent.unmeasured,
         only_seen_in=dict(parent.only_seen_in) | dict(own.only_seen_in),
         sources=tuple(dict.fromkeys(own.sources + parent.sources)),
@@ -192,6 +194,7 @@ def _own(document: Document) -> MetricMap:
         attributes=document.attributes,
         tensor_activity=document.tensor_activity or _NO_ACTIVITY,
         opcodes=document.opcodes,
+        checks=_drop_absent_ways(document.checks, frozenset(document.absent)),
         paths=_drop_absent_paths(
             {name: path for name, path in document.paths.items() if path is not None}, frozenset(document.absent)
         ),
@@ -218,6 +221,22 @@ def _without(entries: Mapping[str, _Entry], child: Mapping[str, object]) -> Mapp
 def _drop_absent_paths(paths: Mapping[str, PathMap], absent: frozenset[str]) -> dict[str, PathMap]:
     kept = {name: replace(path, alternatives=_present(path.alternatives, absent)) for name, path in paths.items()}
     return {name: kept[name] for name in PATHS if name in kept and kept[name].alternatives}
+
+
+def _drop_absent_ways(
+    checks: Mapping[str, tuple[Weights, ...]], absent: frozenset[str]
+) -> dict[str, tuple[Weights, ...]]:
+    kept = {name: tuple(way for way in ways if not absent.intersection(way)) for name, ways in checks.items()}
+    return {name: ways for name, ways in kept.items() if ways}
+
+
+def _of_tiers(
+    checks: Mapping[str, tuple[Weights, ...]], tiers: Mapping[str, TierMap]
+) -> dict[str, tuple[Weights, ...]]:
+    """Without amounts of tiers that the chip cannot measure."""
+    return {
+        name: ways for name, ways in checks.items() if (tier := name.partition(".")[0]) not in TIERS or tier in tiers
+    }
 
 
 def _drop_absent_measures(tiers: Mapping[str, TierMap], absent: frozenset[str]) -> dict[str, TierMap]:

@@ -101,11 +101,13 @@ class MetricMap:
     """Throughput metrics that ncu gives only as a percentage of peak."""
     attributes: Mapping[str, str]
     """What of the device is of use -> metric: name, memory_clock, memory_bus_width, sm_count, sm_clock,
-    device_index, cc_major, cc_minor."""
+    device_index, cc_major, cc_minor, green_context (of the launch)."""
     tensor_activity: TensorActivity
     opcodes: Mapping[str, tuple[str, ...]]
     """Opcodes of a histogram by what they tell: ``tensor`` work, ``half``-precision work on two values, and
     ``constant_loads``, which look like the latter."""
+    checks: Mapping[str, tuple[Weights, ...]]
+    """Amounts that only checks look at, each with its alternatives in order of preference."""
     paths: Mapping[str, PathMap]
     tiers: Mapping[str, TierMap]
     unmeasured: Mapping[str, Mapping[str, str]]
@@ -129,7 +131,7 @@ class MetricMap:
         names = {*self.cycles, *self.clocks.values(), *self.utilization, *self.tensor_activity.active}
         if self.tensor_activity.constant_loads:
             names.add(self.tensor_activity.constant_loads)
-        names.update(*self.opcodes.values())
+        names.update(*self.opcodes.values(), *(way for ways in self.checks.values() for way in ways))
         for tier in self.tiers.values():
             names.update(*(measure.misses for measure in tier.measures))
         for alternative in self.alternatives():

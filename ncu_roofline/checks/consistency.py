@@ -1,0 +1,113 @@
+"""Rules on counters that are held against others and enter no bound themselves (P)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ncu_roofline.arrays import BoolArray, FloatArray, ratio
+from ncu_roofline.checks.rule import Evidence, View, which
+from ncu_roofline.vocabulary import PATHS, is_tensor
+
+_MISSES: Final = 2.5
+"""Times the misses that a tier may read from the next: up to 2.0 in real reports, since DRAM is read in 64 byte where a
+sector of 32 byte missed."""
+_NOISE: Final = 1e6
+"""Bytes that other engines and contexts may read from a memory that is shared with them."""
+_LEFT: Final = 0.9
+"""Share of what was written that reaches DRAM when nothing of note is left in L2."""
+_MORE: Final = 1.01
+"""As for equations between counters (contract, "Severity and exit codes")."""
+_WARP: Final = 32
+
+
+def reads_against_hit_rate(view: View) -> Iterator[Evidence]:
+    """A tier was read more than the hit rate of the one above leaves misses.
+
+    What misses in L2 is read from DRAM, what misses in L1 from L2. More than 2.5 times that (a missing sector of 32
+    byte may fetch 64) means that hit rate and traffic are of passes that did not do the same, that the hit rate is of
+    another cache, or that other work ran on the device. Collect both in one pass, and do not quote an intensity of such
+    a launch.
+    """
+    for above, below in (("l2", "dram"), ("l1", "l2")):
+        read, rate = view.floats(f"checks.{below}.read"), view.floats(f"hit_rate.{above}")
+        seen = view.floats(f"traffic.{above}.measures.tag.bytes")
+        missed = np.clip(1.0 - rate, 0.0, 1.0) * seen
+        hit = read > _MISSES * missed + _NOISE
+        if above == "l1":
+            # TMA copies reach L2 without a look into L1.
+            hit &= ~_goes_past(view, above)
+        if hit.any():
+            worst = int(np.where(hit, read - missed, -np.inf).argmax())
+            yield Evidence(
+                hit,
+                f"{read[worst]:.4g} byte were read from {below}, and at a hit rate of {rate[worst]:.1%} only "
+                f"{missed[worst]:.4g} of {seen[worst]:.4g} byte missed in {above}{which(hit, worst)}.",
+                "The passes differed, or something else used the device: profile again with nothing beside it.",
+            )
+
+
+def _goes_past(view: View, tier: str) -> BoolArray:
+    """Launches on chips where some traffic goes past the counters of a tier, and was not counted or is not zero."""
+    past = np.zeros(view.size, np.bool_)
+    by_id = {metric_map.id: metric_map for metric_map in view.maps}
+    for map_id, _, rows in view.architectures:
+        tier_map = by_id[map_id].tiers.get(tier)
+        if tier_map is not None and any(measure.misses for measure in tier_map.measures):
+            past |= rows
+    return np.asarray(past & (view.floats(f"traffic.{tier}.unseen") != 0))
+
+
+def writes_left_in_l2(view: View) -> Iterator[Evidence]:
+    """Less was written to DRAM than the SMs wrote to L2.
+
+    L2 writes back later, so that the output of a launch, or a part of it, may still be there when it ends. The DRAM
+    bytes are what moved during the launch; what was left is written during another one, and an intensity with these
+    bytes is higher than that of the data.
+    """
+    written, reached = view.floats("checks.l2.written"), view.floats("checks.dram.written")
+    hit = reached < _LEFT * written
+    if hit.any():
+        worst = int(np.where(hit, written - reached, -np.inf).argmax())
+        yield Evidence(
+            hit,
+            f"SMs wrote {written[worst]:.4g} byte to L2, and {reached[worst]:.4g} byte reached DRAM during the launch"
+            f"{which(hit, worst)}.",
+        )
+
+
+def work_beyond_instructions(view: View) -> Iterator[Evidence]:
+    """There is more work than the executed instructions can have done.
+
+    A thread instruction of a path does a known number of operations at most (two of a fused multiply-add, four on two
+    half-precision values), and a warp instruction is at most 32 thread instructions. Scalar work beyond that was
+    counted in a pass that did not do the same, or by a counter that means something else.
+    """
+    threads = np.fmin(view.floats("checks.instructions.thread"), _WARP * view.floats("checks.instructions.warp"))
+    needed = _needed(view)
+    hit = needed > _MORE * threads
+    if hit.any():
+        worst = int(np.where(hit, ratio(needed, threads), -np.inf).argmax())
+        yield Evidence(
+            hit,
+            f"the counted scalar work needs {needed[worst]:.6g} thread instructions at least, and {threads[worst]:.6g} "
+            f"can have been executed{which(hit, worst)}.",
+            "Both cannot be true of one run: the passes differed, or a counter is not what its name says.",
+        )
+
+
+def _needed(view: View) -> FloatArray:
+    """Fewest thread instructions that the scalar work of each launch can have taken."""
+    needed = np.zeros(view.size)
+    by_id = {metric_map.id: metric_map for metric_map in view.maps}
+    for map_id, _, rows in view.architectures:
+        for name in PATHS:
+            path = by_id[map_id].paths.get(name)
+            if path is None or is_tensor(name):
+                continue
+            heaviest = max(weight for way in path.alternatives for part in way.parts for weight in part.work.values())
+            count = np.nan_to_num(view.floats(f"work.{name}.count")) / heaviest
+            needed += np.where(rows, count, 0.0)
+    return needed
