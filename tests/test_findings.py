@@ -40,7 +40,8 @@ SESSION_OF_ANOTHER = (
     'Processes\n"Process Id","Process Name"\n"99","/opt/app"\n'
 )
 
-TIMED = ("C403", "C404", "T501", "T502", "T503", "T504")
+TIMED = ("C403", "C404", "T501", "T502", "T503", "T504", "T505")
+TIMES = {"T505": "kernel,time_us,device\nk,9,NVIDIA B200\n"}
 TRACE = "Start (ns),Duration (ns),GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Name\n" + "1,9,512,1,1,256,1,1,twice\n" * 2
 
 
@@ -118,6 +119,14 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "P309": lambda: page({"sm__inst_executed.sum": "10 inst"}),
     "C409": lambda: page({}).replace('"k"', '"Graph 3"'),
     "C410": lambda: page({"launch__uses_green_context": "1 "}),
+    "C411": lambda: (
+        details(*launch(CLEAN))
+        + quoted([cell if n != 6 else "13" for n, cell in enumerate(cells("1|k|T|us|20"))])
+        + "\n"
+    ),
+    "C412": lambda: page({NAME: "A100-20C"}),
+    "T505": lambda: page({NAME: "A100-SXM4-40GB"}),
+    "M217": lambda: page({"DB": "10 Mbyte", "dram__bytes.sum.pct_of_peak_sustained_elapsed": "39.06 %"}, gone=("PKD",)),
     "X801": lambda: page({}),
     "X802": lambda: page({}),
     "X803": lambda: page({}),
@@ -165,7 +174,7 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     inputs = [path, path] if code == "C402" else [path]
     times = path.parent / "times.csv"
     (path.parent / "trace.csv").write_text(TRACE)
-    times.write_text("kernel,grid,block,time_us\nk,512,256,10\n")
+    times.write_text(TIMES.get(code, "kernel,grid,block,time_us\nk,512,256,10\n"))
     if code.startswith("X") and code != "X804":
         again = path.parent / "again.csv"
         again.write_text(path.read_text() if code == "X801" else path.read_text().replace('"k"', '"other"'))

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ncu_roofline.arrays import mapped, ratio
+from ncu_roofline.arrays import BoolArray, mapped, ratio
+from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View, farthest_from_one, which
 from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count
@@ -18,7 +19,10 @@ _SAME_CLOCK = 0.02
 """Share by which two clocks may differ that are taken for the same."""
 _CLOCK_DRIFT = 0.10
 """Share by which clocks of launches may differ: under ncu's lock they stay within 6 % in real reports."""
+_SLIP = 100.0
+"""From this ratio on two times differ by a unit, not by conditions."""
 _GRAPH = re.compile(r"(?:cuda ?)?graph(?:[ #_]*[0-9]+)?", re.IGNORECASE)
+_VGPU = re.compile(r"^GRID |-[0-9]+[ABCQ]$")
 _CAPTURES_APART = 0.05
 """Total times that are further apart than this are not those of one thing."""
 
@@ -79,6 +83,8 @@ def times_apart(view: View) -> Iterator[Evidence]:
             )
         if facts.cache_control == "all" and view.labels("external.cache_control")[launch] == "none":
             causes.append("ncu flushed the caches before every pass, and the other run found them as it left them")
+        if not 1.0 / _SLIP < share[launch] < _SLIP and likely_cause(float(share[launch])):
+            causes = [likely_cause(float(share[launch]))]
         yield Evidence(
             hit,
             f"ncu took {own[launch] * 1e6:.4g} us and {view.labels('external.source')[launch]} "
@@ -106,9 +112,27 @@ def clock_drift(view: View) -> Iterator[Evidence]:
                 yield Evidence(
                     np.asarray(mine, np.bool_),
                     f"{facts.path}: the SM clock is between {low / 1e9:.4g} and {high / 1e9:.4g} GHz "
-                    f"({high / low - 1.0:.0%} apart).",
+                    f"({high / low - 1.0:.0%} apart){_same_cycles(view, mine)}.",
                     "Lock the clocks (ncu does with --clock-control base), and look for throttling.",
                 )
+
+
+def _same_cycles(view: View, mine: BoolArray) -> str:
+    """Names a kernel that took the same cycles at clocks that are apart: the clock alone makes the difference."""
+    keys = list(zip(*(view.labels(name).tolist() for name in ("kernel", "grid", "block")), strict=True))
+    clock, time = view.floats("clocks.sm"), view.floats("time")
+    by_key: dict[tuple[object, ...], list[int]] = {}
+    for launch in np.flatnonzero(mine & (time > 0)).tolist():
+        by_key.setdefault(keys[launch], []).append(launch)
+    for launches in by_key.values():
+        slow, fast = min(launches, key=lambda one: clock[one]), max(launches, key=lambda one: clock[one])
+        cycles = clock[[slow, fast]] * time[[slow, fast]]
+        if clock[fast] > clock[slow] * (1.0 + _CLOCK_DRIFT) and abs(cycles[0] / cycles[1] - 1.0) < _SAME_CLOCK:
+            return (
+                f"; launches {slow} and {fast} of {view.labels('kernel')[slow]!r} took the same cycles "
+                f"({cycles[0]:.4g}): {time[slow] * 1e6:.4g} us against {time[fast] * 1e6:.4g} us is the clock alone"
+            )
+    return ""
 
 
 def conditions_unknown(view: View) -> Iterator[Evidence]:
@@ -191,4 +215,38 @@ def green_contexts(view: View) -> Iterator[Evidence]:
             f"{count(int(hit.sum()), 'launch')} ran in a green context, on a part of the SMs: ceilings of the whole "
             "device are not theirs.",
             "Hold them against peaks of the report (.peak_sustained), which are scaled to their SMs.",
+        )
+
+
+def streams_serialised(view: View) -> Iterator[Evidence]:
+    """Launches of several streams were measured one after another.
+
+    ncu lets one kernel run at a time. In the application kernels of different streams may overlap, so that the sum of
+    their times may be more than the application takes; the time of each kernel alone is right.
+    """
+    for facts in view.inputs:
+        mine = view.launches_of(facts)
+        streams = {stream for stream in view.labels("stream")[mine].tolist() if stream is not None}
+        if len(streams) > 1:
+            yield Evidence(
+                mine,
+                f"{facts.path}: launches of {len(streams)} streams, which ncu runs one after another: the total is a "
+                "sum of serialised kernel times, not the time of the application.",
+            )
+
+
+def virtual_gpu(view: View) -> Iterator[Evidence]:
+    """A launch ran on a virtual GPU.
+
+    The name of the device ends in the profile of a vGPU. Its clocks cannot be locked, and DRAM and L2 are shared with
+    other guests, whose traffic may be in the counters.
+    """
+    hit = mapped(
+        lambda name: name is not None and _VGPU.search(name) is not None, view.labels("device").tolist()
+    ).astype(np.bool_)
+    if hit.any():
+        yield Evidence(
+            hit,
+            f"{view.labels('device')[hit][0]} is a virtual GPU: clocks cannot be locked, and memory traffic of other "
+            "guests may be counted.",
         )

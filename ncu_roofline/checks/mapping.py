@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray
+from ncu_roofline.arrays import BoolArray, mapped
 from ncu_roofline.checks.ceilings import ceiling_of
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.collect import COLLECT, collection_command
 from ncu_roofline.vocabulary import (
     CORE_TIERS,
     NEVER_BINDING_PATHS,
+    OPCODE,
     PATHS,
     TIERS,
     Extent,
@@ -215,6 +216,39 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
                 else ""
             )
             yield Evidence(hit, f"no ceiling is known for {', '.join(names)}.{why}", command)
+
+
+def fallback_recipe(view: View) -> Iterator[Evidence]:
+    """An amount or a ceiling comes from a second-best recipe.
+
+    A ceiling that is a rate over its percentage of peak has the rounding of the percentage, which ncu prints with two
+    decimals: at 3 % it is known to 0.2 %, at 0.03 % not at all; a binary report has all digits. Tensor work from the
+    opcode histogram rests on the shape in the name of the instruction. Collect the counters of the help to have the
+    first recipe.
+    """
+    names = [name for name in (*CORE_TIERS, *PATHS) if name not in NEVER_BINDING_PATHS]
+    printed = np.zeros(view.size, np.bool_)
+    for facts in view.inputs:
+        if not facts.is_binary:
+            printed |= view.launches_of(facts)
+    rounded = {name: view.flags(f"ceilings.{name}.report.rounded") & printed for name in names}
+    from_opcodes = {name: _from_opcodes(view, name) for name in names if is_tensor(name)}
+    for columns, what in (
+        (rounded, "ceilings are rates over rounded percentages"), (from_opcodes, "work is from the opcode histogram"),
+    ):  # fmt: skip
+        hit = np.zeros(view.size, np.bool_)
+        said = []
+        for name, mine in columns.items():
+            if mine.any():
+                said.append(_where(name, mine, view.size))
+                hit |= mine
+        if said:
+            yield from _by_map(view, hit, f"{what}: {', '.join(said)}")
+
+
+def _from_opcodes(view: View, path: str) -> BoolArray:
+    recipes, works = view.labels(f"work.{path}.recipe"), view.floats(f"work.{path}.count") > 0
+    return works & mapped(lambda text: text is not None and OPCODE in text, recipes.tolist()).astype(np.bool_)
 
 
 def traffic_not_in_measure(view: View) -> Iterator[Evidence]:

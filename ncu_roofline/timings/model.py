@@ -52,6 +52,8 @@ class Timings:
     conditions: TimingConditions
     notes: tuple[str, ...] = ()
     """What the reader of the numbers has to know."""
+    device_names: tuple[str, ...] = ()
+    """Products that the times were taken on; empty: not told."""
 
     def __len__(self) -> int:
         return len(self.columns["time"])
@@ -71,9 +73,13 @@ class Rows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def timings(self, path: str, producer: str, conditions: TimingConditions, notes: Iterable[str] = ()) -> Timings:
+    def timings(
+        self, path: str, producer: str, conditions: TimingConditions, notes: Iterable[str] = (),
+        device_names: Iterable[str] = (),
+    ) -> Timings:  # fmt: skip
         """The rows as a value."""
         columns: Columns = {name: objects(row.get(name) for row in self.rows) for name in (*_COLUMNS, "statistic")}
         columns["time"] = np.array([row["time"] for row in self.rows], np.float64)
         columns["samples"] = np.array([row["samples"] for row in self.rows], np.int64)
-        return Timings(path, producer, columns, conditions, tuple(notes))
+        names = tuple(dict.fromkeys(filter(None, device_names)))
+        return Timings(path, producer, columns, conditions, tuple(notes), names)

@@ -53,7 +53,8 @@ def read_nsys(path: str, text: str) -> Timings:
                 reader(table, rows)
         if len(rows):
             notes = [f"{what} are in it and were not used" for what in sorted(_refused(kinds))]
-            return rows.timings(path, f"nsys {kind}", IN_APPLICATION, notes)
+            names = [name for found, table in tables if found == kind for name in _device_names(table)]
+            return rows.timings(path, f"nsys {kind}", IN_APPLICATION, notes, names)
     if "SKIPPED" in text or kinds & {"trace", "shapes", "summary"}:
         raise InputError(path, "there is no kernel data in this export of nsys", _NO_KERNELS)
     if refused := _refused(kinds):
@@ -81,6 +82,13 @@ def _kind(table: Table) -> str:
         )
         return "" if is_other else "shapes" if "gridxyz" in columns else "summary"
     return ""
+
+
+def _device_names(table: Table) -> list[str]:
+    """Products of a trace, printed as ``NVIDIA B200 (0)``."""
+    if table.index("device") is None:
+        return []
+    return list(dict.fromkeys(_ORDINAL.sub("", table.cell(row, "device")).strip() for row in table.rows))
 
 
 def _trace(table: Table, rows: Rows) -> None:

@@ -2,7 +2,8 @@
 
 Columns: ``kernel`` (or ``name``, ``kernel_name``), ``mangled``, ``grid`` and ``block`` (``128x1x1`` or
 ``(128, 1, 1)``), ``time`` with a unit in its name (``time_us``, ``time (us)``; also ``median_``, ``mean_``,
-``average_`` and ``duration_``) or in a column ``unit``, ``samples``, ``cache_control`` and ``clock_control``.
+``average_`` and ``duration_``) or in a column ``unit``, ``samples``, ``device``, ``cache_control`` and
+``clock_control``.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ def read_own(path: str, text: str) -> Timings:
     time, statistic, unit = _time_column(path, header)
     rows = Rows()
     seen: dict[str, set[str]] = {"cache_control": set(), "clock_control": set()}
+    devices: list[str] = []
     for line, cells in enumerate(csv.reader(lines[1:]), start=2):
         if not cells:
             continue
@@ -64,6 +66,7 @@ def read_own(path: str, text: str) -> Timings:
             seconds, samples=int(samples) if samples >= 1 else 1, statistic=statistic, kernel=row.get(kernel) or None,
             mangled=row.get("mangled") or None, grid=_shape(row, "grid"), block=_shape(row, "block"),
         )  # fmt: skip
+        devices.append(row.get("device", ""))
         for name, values in seen.items():
             if row.get(name):
                 values.add(row[name])
@@ -75,7 +78,8 @@ def read_own(path: str, text: str) -> Timings:
                 path, f"{name} has several values: {', '.join(sorted(values))}", "Keep each in its own file."
             )
     known = {name: next(iter(values), None) for name, values in seen.items()}
-    return rows.timings(path, "CSV", TimingConditions(known["cache_control"], known["clock_control"]))
+    conditions = TimingConditions(known["cache_control"], known["clock_control"])
+    return rows.timings(path, "CSV", conditions, device_names=devices)
 
 
 def _time_column(path: str, header: Sequence[str]) -> tuple[str, str, str]:

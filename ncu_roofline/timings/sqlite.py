@@ -70,7 +70,10 @@ def _read(path: str, database: sqlite3.Connection) -> Timings:
         raise InputError(path, _no_kernels(database, tables, notes), "Profile with nsys profile --trace cuda.")
     notes += dict.fromkeys(_device_notes(database, tables))
     version = _version(database, tables)
-    return rows.timings(path, f"nsys {version}" if version else "nsys", IN_APPLICATION, notes)
+    producer = f"nsys {version}" if version else "nsys"
+    return rows.timings(
+        path, producer, IN_APPLICATION, notes, (str(gpu.get("name")) for gpu in _gpus(database, tables))
+    )
 
 
 def _calls(
@@ -145,18 +148,23 @@ def _graph_notes(database: sqlite3.Connection, tables: dict[str, set[str]]) -> I
 
 
 def _device_notes(database: sqlite3.Connection, tables: dict[str, set[str]]) -> Iterator[str]:
-    if "TARGET_INFO_GPU" in tables:
-        wanted = [name for name in ("name", "clockRate", "memoryBandwidth") if name in tables["TARGET_INFO_GPU"]]
-        for row in database.execute(f"SELECT {', '.join(wanted)} FROM TARGET_INFO_GPU"):
-            found: dict[str, Any] = dict(zip(wanted, row, strict=True))
-            # Other graphics adapters of the machine have no memory bandwidth.
-            if found.get("memoryBandwidth", 1):
-                clock = f", at most {found['clockRate'] / 1e9:.4g} GHz" if found.get("clockRate") else ""
-                bandwidth = f", {found['memoryBandwidth'] / 1e9:.4g} GB/s" if found.get("memoryBandwidth") else ""
-                yield f"on {found.get('name')}{clock}{bandwidth}"
+    for found in _gpus(database, tables):
+        clock = f", at most {found['clockRate'] / 1e9:.4g} GHz" if found.get("clockRate") else ""
+        bandwidth = f", {found['memoryBandwidth'] / 1e9:.4g} GB/s" if found.get("memoryBandwidth") else ""
+        yield f"on {found.get('name')}{clock}{bandwidth}"
     devices = [str(row[0]) for row in database.execute(f"SELECT DISTINCT deviceId FROM {_KERNELS} ORDER BY deviceId")]
     if len(devices) > 1:
         yield f"kernels of {len(devices)} devices: {', '.join(devices)}"
+
+
+def _gpus(database: sqlite3.Connection, tables: dict[str, set[str]]) -> Iterator[dict[str, Any]]:
+    """Name, clock and bandwidth of the GPUs; other graphics adapters of the machine have no memory bandwidth."""
+    wanted = [name for name in ("name", "clockRate", "memoryBandwidth") if name in tables.get("TARGET_INFO_GPU", ())]
+    if "name" in wanted:
+        for row in database.execute(f"SELECT {', '.join(wanted)} FROM TARGET_INFO_GPU"):
+            found: dict[str, Any] = dict(zip(wanted, row, strict=True))
+            if found.get("memoryBandwidth", 1):
+                yield found
 
 
 def _version(database: sqlite3.Connection, tables: dict[str, set[str]]) -> str:

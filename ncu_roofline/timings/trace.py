@@ -42,7 +42,13 @@ def read_trace(path: str, document: Mapping[str, Any]) -> Timings:
         notes.append("times are whole microseconds: those of a few microseconds may be off by half of themselves")
     if "hip_driver_version" in document or "roctracer_version" in document:
         notes.append("the trace is of an AMD GPU")
-    return rows.timings(path, "PyTorch profiler", IN_APPLICATION, notes)
+    return rows.timings(path, "PyTorch profiler", IN_APPLICATION, notes, _device_names(document))
+
+
+def _device_names(document: Mapping[str, Any]) -> list[str]:
+    devices = document.get("deviceProperties")
+    entries = devices if isinstance(devices, list) else []
+    return [str(entry["name"]) for entry in entries if isinstance(entry, Mapping) and entry.get("name")]
 
 
 def _is_kernel(event: Mapping[str, Any]) -> bool:

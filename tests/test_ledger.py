@@ -1,0 +1,209 @@
+"""What a problem needs, and what a launch did of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import ncu_roofline as nr
+from ncu_roofline.checks import Finding
+from ncu_roofline.cli import main
+from ncu_roofline.errors import DataFileError, UsageError
+from ncu_roofline.ledger import read_expectations
+from tests.conftest import Write
+from tests.support import details, launch, row_of
+from tests.test_findings import CLEAN
+
+# 10e6 byte, of which 8e6 read, and 2 x 5e6 = 10e6 FLOP in 20 us; DRAM ceiling 1280 byte/cycle x 1 GHz = 1.28e12 byte/s.
+FILLED = CLEAN | {"T": "20 us", "DB": "10 Mbyte", "DR": "8 Mbyte", "DW": "2 Mbyte", "FFMA": "5,000,000 inst"}
+
+
+@pytest.mark.parametrize(
+    ("text", "work", "read", "written"),
+    [
+        # 2 x 128 x 4096 x 4096; (128 x 4096 + 4096 x 4096) x 2 byte; 128 x 4096 x 2 byte
+        ("gemm:m=128,n=4096,k=4096,dtype=bf16", 4_294_967_296, 34_603_008, 1_048_576),
+        # beta: C is read, too: 34603008 + 1048576
+        ("gemm:m=128,n=4096,k=4096,dtype=bf16,beta=1", 4_294_967_296, 35_651_584, 1_048_576),
+        # 3 x 2 x 8 x 16 x 32; 3 x (8 x 32 x 1 + 32 x 16 x 0.5); 3 x 8 x 16 x 4
+        ("gemm:m=8,n=16,k=32,dtype=fp8,b=fp4,c=fp32,batch=3", 24_576, 1_536, 1_536),
+        # y = a x + y: 2 FLOP, two reads and one write of 8 byte per element
+        ("axpy:n=1e6,dtype=fp64", 2e6, 16e6, 8e6),
+        ("copy:bytes=268435456", 0, 268_435_456, 268_435_456),
+        ("work:flop=2e9", 2e9, 0, 0),
+        ("work:macs=1e9", 2e9, 0, 0),
+        ("work:flop=1e9,read=5,written=7", 1e9, 5, 7),
+    ],
+)
+def test_ledger_of_a_problem(text: str, work: float, read: float, written: float) -> None:
+    (expectation,) = read_expectations([text])
+    ledger = expectation.ledger
+    assert (ledger.work, ledger.read, ledger.written) == (work, read, written)
+
+
+def test_work_in_integers_is_no_flop() -> None:
+    assert read_expectations(["gemm:m=8,n=8,k=8,dtype=int8"])[0].ledger.unit == "OP"
+
+
+def test_regular_expression_may_have_commas_and_equals_signs() -> None:
+    (expectation,) = read_expectations(["work:flop=1,kernel=gemm<(4|8),x=1>"])
+    assert expectation.meant.kernel is not None
+    assert expectation.meant.kernel.pattern == "gemm<(4|8),x=1>"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("gem:m=1", "'gem' is no kind of problem; known are gemm"),
+        ("gemm:m=8,n=8,dtype=bf16", "gemm needs k"),
+        ("gemm:m=8,n=8,k=8", "gemm needs dtype"),
+        ("gemm:m=8,n=8,k=8,dtype=half", "'half' is no data type"),
+        ("gemm:m=x,n=8,k=8,dtype=bf16", "m is 'x', which is no number"),
+        ("gemm:m=-8,n=8,k=8,dtype=bf16", "no number of at least 0"),
+        ("gemm:m=8,m=9,n=8,k=8,dtype=bf16", "is there twice"),
+        ("gemm:m=8,n=8,k=8,dtype=bf16,q=1", "gemm has no parameter 'q'"),
+        ("gemm:m=8,n=8,k=8,dtype=bf16,kernel=(", "is not a regular expression"),
+        ("gemm", "gemm needs m"),
+        ("work:flop=nan", "no number"),
+        ("absent.yaml", "cannot be read"),
+    ],
+)
+def test_text_without_a_meaning_is_refused(text: str, said: str) -> None:
+    with pytest.raises((UsageError, DataFileError)) as caught:
+        read_expectations([text])
+    assert said in str(caught.value)
+
+
+def test_file_says_the_same_as_texts(write: Write) -> None:
+    path = write(
+        "schema: 1\nexpect:\n  - {kind: gemm, m: 128, n: 4096, k: 4096, dtype: bf16, kernel: gemm, grid: [1, 2, 3]}\n",
+        "work.yaml",
+    )
+    (from_file,) = read_expectations([path])
+    (from_text,) = read_expectations(["gemm:m=128,n=4096,k=4096,dtype=bf16,kernel=gemm"])
+    assert from_file.ledger == from_text.ledger
+    assert (from_file.meant.grid, from_file.where) == ((1, 2, 3), f"{path}:3")
+
+
+def test_all_problems_of_a_file_are_reported(write: Write) -> None:
+    path = write("expect:\n  - {kind: gemm, m: 1}\n  - {kind: copy, bytes: 1, grid: [1]}\n  - {kind: x}\n", "work.yaml")
+    with pytest.raises(DataFileError) as caught:
+        read_expectations([path])
+    assert {problem.line for problem in caught.value.problems} == {2, 3, 4}
+
+
+def found(
+    write: Write, expect: str, changes: dict[str, str] | None = None, *, conditions: str | None = None
+) -> dict[str, Finding]:
+    report = write(details(*launch(FILLED | (changes or {}))))
+    analysis = nr.analyze(report, expect=expect, conditions=conditions)
+    return {finding.code: finding for finding in analysis.finding_list if finding.code.startswith("L")}
+
+
+def test_launch_that_does_what_it_should_has_no_finding(write: Write) -> None:
+    assert found(write, "work:flop=10e6,read=8e6,written=2e6", conditions="cache=all,clock=base") == {}
+
+
+def test_useful_work_and_compulsory_bytes_stand_beside_the_measured_ones(write: Write) -> None:
+    analysis = nr.analyze(write(details(*launch(FILLED))), expect="work:flop=5e6,read=4e6,written=1e6")
+    row = row_of(analysis)
+    assert (row["work.fp32.useful"], row["traffic.dram.compulsory"]) == (5e6, 5e6)
+    (entry,) = json.loads(analysis.to_json())["launches"]
+    assert (entry["work"]["fp32"]["useful"], entry["work"]["fp32"]["count"]) == (5e6, 10e6)
+    assert (entry["traffic"]["dram"]["compulsory"], entry["traffic"]["dram"]["bytes"]) == (5e6, 10e6)
+
+
+@pytest.mark.parametrize(("flop", "severity"), [("9.6e6", None), ("9e6", "note"), ("4e6", "warning")])
+def test_padding_is_a_note_and_a_warning_where_most_is_padding(write: Write, flop: str, severity: str | None) -> None:
+    finding = found(write, f"work:flop={flop}").get("L701")
+    assert (finding.severity.label if finding else None) == severity
+
+
+def test_padded_product_of_a_vector_has_both_rates_in_the_sentence(write: Write) -> None:
+    # 33554432 FLOP in 20 us are 1.678 TFLOP/s, 524288 are 0.0262 TFLOP/s, a factor of 64.
+    rows = ["0|gemv_pad|OPS|inst|33,554,432", "0|gemv_pad|TEN|inst|8,192", "0|gemv_pad|T|us|20"]
+    analysis = nr.analyze(write(details(*rows)), expect="work:flop=524288,kernel=gemv")
+    (finding,) = (finding for finding in analysis.finding_list if finding.code == "L701")
+    for part in ("64 times as many", "1.678e+12 FLOP/s executed", "2.621e+10 FLOP/s useful"):
+        assert part in finding.message
+
+
+def test_macs_given_as_flop_are_named(write: Write) -> None:
+    assert "MACs stated as FLOP" in found(write, "work:macs=10e6")["L702"].message
+
+
+def test_work_that_was_not_fully_counted_is_not_said_to_be_too_little(write: Write) -> None:
+    part = {name: text for name, text in FILLED.items() if name != "FADD"}
+    analysis = nr.analyze(write(details(*launch(part))), expect="work:flop=90e6")
+    assert "L702" not in {finding.code for finding in analysis.finding_list}
+
+
+@pytest.mark.parametrize(("conditions", "severity"), [("cache=all", "error"), ("cache=none", "note"), (None, "note")])
+def test_reads_below_the_operands_cannot_be_with_cold_caches(
+    write: Write, conditions: str | None, severity: str
+) -> None:
+    finding = found(write, "work:flop=10e6,read=16e6,written=2e6", conditions=conditions)["L703"]
+    assert finding.severity.label == severity
+    assert "1.6e+07 byte have to be read, and 8e+06 were (0.5 times as many)" in finding.message
+
+
+def test_slip_of_a_binary_prefix_is_named(write: Write) -> None:
+    finding = found(write, "work:flop=10e6,read=8388608,written=2e6", {"DR": "8 Mbyte"}, conditions="cache=all")
+    assert finding == {}  # 8e6 / 8388608 = 0.954: within 5 %
+    big = found(write, "work:flop=10e6,read=8589934592", {"DR": "8,000,000,000 byte", "DB": "8.002 Gbyte"},
+                conditions="cache=all")  # fmt: skip
+    assert "GB against GiB" in big["L703"].message
+
+
+def test_writes_below_the_result_are_left_in_l2(write: Write) -> None:
+    finding = found(write, "work:flop=10e6,read=8e6,written=4e6", conditions="cache=all")["L703"]
+    assert finding.severity.label == "note"
+    assert "still in L2" in finding.message
+
+
+def test_fill_above_the_dram_ceiling_is_explained_by_what_is_left_in_l2(write: Write) -> None:
+    # 16777216 byte in 8.182 us are 2.050 TB/s, 114 % of 1.792 TB/s; 9 MB were measured.
+    changes = {"T": "8.182 us", "DB": "9 Mbyte", "DR": "0 byte", "DW": "9 Mbyte", "PKD": "1,792 byte/cycle"}
+    finding = found(write, "work:written=16777216", changes)["L703"]
+    assert "2.051e+12 byte/s, 114% of the DRAM ceiling" in finding.message
+    assert finding.severity.label == "note"
+
+
+def test_copy_whose_reads_are_half_of_what_is_known_is_an_error(write: Write) -> None:
+    changes = {"T": "1 ms", "DR": "134,217,728 byte", "DW": "268,435,456 byte", "DB": "402,653,184 byte"}
+    finding = found(write, "copy:bytes=268435456", changes, conditions="cache=all")["L703"]
+    assert finding.severity.label == "error"
+    assert "0.5 times" in finding.message
+
+
+def test_lost_reuse_is_a_note(write: Write) -> None:
+    finding = found(write, "work:flop=10e6,read=4e6,written=1e6")["L704"]
+    assert "2 times as many" in finding.message
+
+
+def test_expectation_without_a_launch_is_said_to_have_no_effect(write: Write) -> None:
+    analysis = nr.analyze(write(details(*launch(FILLED))), expect="work:flop=1,kernel=absent")
+    (note,) = (finding for finding in analysis.finding_list if finding.code == "R113")
+    assert "no launch is meant by it" in note.message
+
+
+def test_two_expectations_of_one_launch_are_refused(write: Write) -> None:
+    with pytest.raises(UsageError, match="one launch, one ledger"):
+        nr.analyze(write(details(*launch(FILLED))), expect=["work:flop=1", "work:flop=2,kernel=k"])
+
+
+def test_expectations_of_other_kernels_are_kept_apart(write: Write) -> None:
+    rows = [row for n, name in enumerate("ab") for row in launch(FILLED, number=n, kernel=name)]
+    analysis = nr.analyze(write(details(*rows)), expect=["work:flop=10e6,kernel=a", "work:flop=2e6,kernel=b"])
+    assert analysis.columns["work.fp32.useful"].tolist() == [10e6, 2e6]
+    (finding,) = (finding for finding in analysis.finding_list if finding.code == "L701")
+    assert finding.launches == (1,)
+
+
+def test_option_may_be_given_again_on_the_command_line(write: Write) -> None:
+    report = write(details(*launch(FILLED)))
+    run = ["check", report, "--expect", "work:flop=10e6,read=16e6,kernel=k", "--expect", "work:flop=1,kernel=z"]
+    assert CliRunner().invoke(main, run).exit_code == 0
+    assert CliRunner().invoke(main, [*run, "--conditions", "cache=all"]).exit_code == 1
