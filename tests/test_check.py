@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import jsonschema
@@ -21,63 +23,9 @@ from tests.test_findings import CLEAN
 
 CONDITIONS = "cache=all,clock=base"
 
-# What SARIF 2.1.0 asks of the parts that are used here (OASIS standard, sections 3.13, 3.14, 3.18, 3.27, 3.49).
-TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
-LEVEL = {"enum": ["none", "note", "warning", "error"]}
-DESCRIPTOR = {
-    "type": "object",
-    "required": ["id"],
-    "properties": {
-        "id": {"type": "string"}, "name": {"type": "string"}, "shortDescription": TEXT, "fullDescription": TEXT,
-        "defaultConfiguration": {"type": "object", "properties": {"level": LEVEL}, "additionalProperties": False},
-    },
-    "additionalProperties": False,
-}  # fmt: skip
-LOCATION = {
-    "type": "object",
-    "properties": {
-        "physicalLocation": {
-            "type": "object",
-            "properties": {"artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}}}},
-        }
-    },
-}
-RESULT = {
-    "type": "object",
-    "required": ["message"],
-    "properties": {
-        "ruleId": {"type": "string"}, "ruleIndex": {"type": "integer", "minimum": 0}, "level": LEVEL, "message": TEXT,
-        "locations": {"type": "array", "items": LOCATION, "minItems": 1}, "properties": {"type": "object"},
-    },
-    "additionalProperties": False,
-}  # fmt: skip
-DRIVER = {
-    "type": "object",
-    "required": ["name"],
-    "properties": {
-        "name": {"type": "string"}, "version": {"type": "string"}, "rules": {"type": "array", "items": DESCRIPTOR},
-    },
-    "additionalProperties": False,
-}  # fmt: skip
-RUN = {
-    "type": "object",
-    "required": ["tool"],
-    "properties": {
-        "tool": {"type": "object", "required": ["driver"], "properties": {"driver": DRIVER}},
-        "results": {"type": "array", "items": RESULT}, "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-    },
-    "additionalProperties": False,
-}  # fmt: skip
-SARIF = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "properties": {
-        "version": {"const": "2.1.0"},
-        "$schema": {"type": "string"},
-        "runs": {"type": "array", "items": RUN},
-    },
-    "additionalProperties": False,
-}
+# The published schema (SARIF 2.1.0, final content "rtm.5"), from the npm package @microsoft/jest-sarif, MIT licence.
+SARIF = json.loads((Path(__file__).parent / "schemas" / "sarif-2.1.0.json").read_text(encoding="utf-8"))
+URI_REFERENCE = re.compile(r"(?:file:///)?(?:[A-Za-z0-9._~/!$&'()*+,;=:@-]|%[0-9A-F]{2})*")
 
 
 def run(*arguments: str) -> Result:
@@ -204,13 +152,36 @@ def test_baseline_of_a_clean_report_accepts_nothing(write: Write) -> None:
 
 def test_sarif_is_of_its_standard(above: str) -> None:
     document = json.loads(run("check", above, "--format", "sarif").stdout)
-    jsonschema.validate(document, SARIF)
+    jsonschema.Draft4Validator(SARIF).validate(document)
     (sarif_run,) = document["runs"]
     rules = sarif_run["tool"]["driver"]["rules"]
     for result in sarif_run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert [place["physicalLocation"]["artifactLocation"]["uri"] for place in result["locations"]] == [above]
     assert {result["ruleId"]: result["level"] for result in sarif_run["results"]}["P301"] == "error"
+
+
+@pytest.mark.parametrize("name", ["my report.csv", "50%.csv", "ä#b?.csv"])
+def test_sarif_names_every_file_by_an_address(tmp_path: Path, above: str, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(Path(above).read_text())
+    document = json.loads(run("check", str(path), "--format", "sarif").stdout)
+    jsonschema.Draft4Validator(SARIF).validate(document)
+    (uri,) = {
+        place["physicalLocation"]["artifactLocation"]["uri"]
+        for result in document["runs"][0]["results"]
+        for place in result["locations"]
+    }
+    assert URI_REFERENCE.fullmatch(uri)
+    assert unquote(uri) == str(path)
+
+
+def test_sarif_of_every_corpus_file_is_of_its_standard(corpus: Path) -> None:
+    validator = jsonschema.Draft4Validator(SARIF)
+    for path in sorted(corpus.glob("[0-9]*"))[::6]:
+        result = run("check", str(path), "--format", "sarif")
+        if result.exit_code != 2:
+            validator.validate(json.loads(result.stdout))
 
 
 def test_sarif_of_several_inputs_names_that_of_each_finding(above: str, write: Write) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from typing import Any, Final
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 from ncu_roofline.analysis import Analysis
@@ -17,6 +18,9 @@ from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count
 
 _SARIF: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_IN_ADDRESS: Final = "/!$&'()*+,;=:@"
+"""Characters of a path that stand as they are in a URI (RFC 3986), besides letters, digits and ``-._~``."""
+_DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 _TITLE_WIDTH: Final = 100
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -88,7 +92,10 @@ def _descriptor(rule: Rule) -> dict[str, Any]:
 
 
 def _location(path: str) -> dict[str, Any]:
-    return {"physicalLocation": {"artifactLocation": {"uri": path.replace("\\", "/")}}}
+    address = quote(path.replace("\\", "/"), safe=_IN_ADDRESS)
+    # A drive is no scheme.
+    drive = "file:///" if _DRIVE.match(path) else ""
+    return {"physicalLocation": {"artifactLocation": {"uri": drive + address}}}
 
 
 def _paths(analysis: Analysis, finding: Finding) -> list[str]:
