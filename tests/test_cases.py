@@ -393,3 +393,105 @@ def test_one_name_with_two_grids_is_two_groups(write: Write) -> None:
     lines += [cells(f"{n}|fill|T|ns|1,000", grid=f"({4096 if n % 2 else 1048576}, 1, 1)") for n in range(28)]
     groups = nr.analyze(write("\n".join(map(quoted, lines)))).groups()
     assert [len(launches) for launches in groups["launches"]] == [14, 14]
+
+
+# Bytes, peaks, timing and aggregation: pairings
+
+
+def codes_of(analysis: nr.Analysis) -> set[str]:
+    return {found.code for found in analysis.finding_list}
+
+
+def test_working_set_in_l2_is_held_against_l2_and_not_called_poor_in_dram(write: Write) -> None:
+    # 40 MB in 40 us are 1000 GB/s at L2, 0.1 MB are 2.5 GB/s at DRAM.
+    row = row_of(
+        analysis_of(
+            write, "0|k|T|us|40", "0|k|DB|Mbyte|0.10", "0|k|PKD|byte/cycle|1,280", "0|k|DHZ|Ghz|1",
+            "0|k|lts__t_sectors_srcunit_tex.sum|sector|1,250,000",
+            "0|k|lts__t_sectors_srcunit_tex.sum.peak_sustained|sector/cycle|160",
+            "0|k|lts__cycles_elapsed.avg.per_second|Ghz|1",
+        )
+    )  # fmt: skip
+    assert (row["traffic.l2.rate"], row["traffic.dram.rate"]) == (pytest.approx(1e12), pytest.approx(2.5e9))
+    assert row["bound.by"] == "l2"
+
+
+def test_hit_rate_above_all_is_refused_with_the_reason(write: Write) -> None:
+    found = finding(analysis_of(write, "0|k|T|us|20", "0|k|lts__t_sector_hit_rate.pct|%|171.46"), "hit-rate-impossible")
+    assert found is not None
+    assert "171.5%" in found.message
+
+
+def test_tensor_pipe_at_half_of_its_counter_is_not_called_half_used(write: Write) -> None:
+    # GeForce counts FP32 accumulation at half rate: 49.8 % of the pipe while the operations are at 99 % of their peak.
+    peak = 1_000 * 1e9
+    rows = [
+        "0|k|T|us|1,000", "0|k|SMHZ|Ghz|1", f"0|k|OPS|inst|{0.99 * peak * 1e-3:,.0f}",
+        "0|k|sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32_sparsity_off.sum.peak_sustained|inst/cycle|1,000",
+        "0|k|sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active|%|49.80",
+    ]  # fmt: skip
+    analysis = analysis_of(write, *rows, cc="8.9")
+    assert row_of(analysis)["bound.by"] == "tensor.fp16.acc32"
+    assert row_of(analysis)["bound.fraction"] == pytest.approx(0.99, rel=1e-3)
+    assert not [found for found in analysis.finding_list if "50%" in found.message or "49.8" in found.message]
+
+
+def test_cold_bytes_are_not_paired_with_a_warm_time(write: Write) -> None:
+    report = write(details("0|k|T|us|11.15", "0|k|DB|Mbyte|25"))
+    times = write("kernel,grid,block,time_us,cache_control\nk,512,256,7.0,none\n", "times.csv")
+    analysis = nr.analyze(report, timing=times, conditions="cache=all,clock=none")
+    row = row_of(analysis)
+    # 25 MB in 11.15 us are 2.24 TB/s; with 7.0 us they would be 3.57 TB/s, which never was.
+    assert row["traffic.dram.rate"] == pytest.approx(2.242e12, rel=1e-3)
+    assert math.isnan(row["traffic.dram.external_rate"])
+    assert {"C403", "C404"} <= codes_of(analysis)
+
+
+def test_external_time_in_another_unit_is_named_a_slip(write: Write) -> None:
+    times = write("kernel,grid,block,time_us\nk,512,256,20000\n", "times.csv")
+    found = finding(nr.analyze(write(details("0|k|T|us|20")), timing=times), "times-apart")
+    assert found is not None
+    assert "factor 1000" in found.message
+
+
+def test_time_of_another_device_is_an_error(write: Write) -> None:
+    rows = ["0|k|T|us|20", "0|k|device__attribute_display_name||A100-SXM4-40GB"]
+    for device, is_wrong in (("NVIDIA A100-SXM4-40GB", False), ("NVIDIA B200", True)):
+        times = write(f"kernel,grid,block,time_us,device\nk,512,256,20,{device}\n", "times.csv")
+        found = finding(nr.analyze(write(details(*rows)), timing=times), "timing-of-another-device")
+        assert (found is not None) == is_wrong
+
+
+def test_launches_of_two_streams_are_a_sum_of_serialised_times(write: Write) -> None:
+    text = details("0|k|T|ms|1") + quoted([c if n != 6 else "13" for n, c in enumerate(cells("1|k|T|ms|1"))]) + "\n"
+    found = finding(nr.analyze(write(text)), "streams-serialised")
+    assert found is not None
+    assert "sum of serialised kernel times" in found.message
+
+
+def test_throttled_launch_with_the_same_cycles_is_the_clock_alone(write: Write) -> None:
+    # 1.965 GHz x 100 us = 1.580 GHz x 124.37 us
+    rows = ["0|k|T|us|100", "0|k|SMHZ|Ghz|1.965", "1|k|T|us|124.37", "1|k|SMHZ|Ghz|1.58"]
+    found = finding(analysis_of(write, *rows), "clock-drift")
+    assert found is not None
+    assert "same cycles (1.965e+05): 124.4 us against 100 us is the clock alone" in found.message
+
+
+def test_rates_of_a_kernel_are_ratios_of_sums_and_not_means(write: Write) -> None:
+    # 10 of 100, 90 of 100, 0 of 1000 us of bytes: (10 + 90 + 0) / 1200
+    rows = [row for n, (amount, time) in enumerate(((10, 100), (90, 100), (0, 1000)))
+            for row in (f"{n}|k|T|us|{time:,}", f"{n}|k|DB|Mbyte|{amount}")]  # fmt: skip
+    groups = analysis_of(write, *rows).groups()
+    assert groups["dram.rate"].tolist() == [pytest.approx(100e6 / 1200e-6)]
+
+
+def test_ranks_are_kept_apart_and_taken_together_on_request_with_the_slowest_named(write: Write) -> None:
+    paths = [
+        write(details(f"0|k|T|ms|{time}", "0|k|FFMA|inst|500,000").replace('"4242"', f'"{rank}"'), f"rank{rank}.csv")
+        for rank, time in enumerate((1, 1, 1, 3))
+    ]
+    assert len(nr.analyze(*paths).groups()["time"]) == 4
+    groups = nr.analyze(*paths, aggregate=True).groups()
+    # 4 x 1e6 FLOP in 6 ms of device time
+    assert groups["leading.rate"].tolist() == [pytest.approx(4e6 / 6e-3)]
+    assert groups["rank.slowest.time"].tolist() == [pytest.approx(3e-3)]

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,9 @@ import pytest
 
 import ncu_roofline as nr
 from ncu_roofline.ceilings import ORDERS
+from ncu_roofline.claims import dimension_of, read_claims
 from ncu_roofline.errors import DataFileError
+from ncu_roofline.ledger import KINDS, read_expectations
 from ncu_roofline.maps import load_library, load_map
 from ncu_roofline.measured import load_measured
 from tests.conftest import Write
@@ -243,3 +246,32 @@ def test_five_steps_add_an_architecture(tmp_path: Path) -> None:
         result = run(line, tmp_path)
         assert result.returncode == 0, result.stderr
         assert "sm_999" in result.stdout
+
+
+def test_files_of_the_page_about_claims_are_read(write: Write) -> None:
+    claims, expectations = blocks(page("claims.md"), "yaml")
+    (claim,) = read_claims(Path(write(claims, "claims.yaml")))
+    assert (claim.quantity, claim.value, claim.relation) == ("work.tensor.fp16.acc32.share", 0.85, "at least")
+    assert (claim.tolerance, claim.conditions) == (0.02, {"cache": "none", "clock": "boost"})
+    gemm, conv = read_expectations([write(expectations, "work.yaml")])
+    assert (gemm.ledger.work, conv.ledger.work) == (2 * 4096**3, 2e9)
+
+
+def test_page_about_claims_has_every_kind_and_quantity() -> None:
+    text = page("claims.md")
+    assert [row[0].strip("`") for row in table(text, "kind")] == list(KINDS)
+    for row in table(text, "kind"):
+        assert set(re.findall(r"`(\w+)`", row[1])) == {*KINDS[row[0].strip("`")].parameters}
+    for row in table(text, "quantity"):
+        for name in re.findall(r"`([a-z][\w.<>]*)`", row[0]):
+            assert dimension_of(name.replace("<path>", "fp32").replace("<tier>", "dram").replace("<counter>", "x")) or (
+                name == "bound.by"
+            )
+
+
+@pytest.mark.parametrize("command", [line for block in blocks(page("claims.md"), "sh") for line in block.splitlines()])
+def test_command_of_the_page_about_claims_runs(command: str) -> None:
+    program = [sys.executable, "-m", "ncu_roofline", *shlex.split(command)[1:]]
+    result = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "0 errors, 0 warnings" in result.stdout
