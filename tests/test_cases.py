@@ -427,7 +427,7 @@ def test_tensor_pipe_at_half_of_its_counter_is_not_called_half_used(write: Write
     peak = 1_000 * 1e9
     rows = [
         "0|k|T|us|1,000", "0|k|SMHZ|Ghz|1", f"0|k|OPS|inst|{0.99 * peak * 1e-3:,.0f}",
-        "0|k|sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32_sparsity_off.sum.peak_sustained|inst/cycle|1,000",
+        "0|k|sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_off.sum.peak_sustained|inst/cycle|1,000",
         "0|k|sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active|%|49.80",
     ]  # fmt: skip
     analysis = analysis_of(write, *rows, cc="8.9")
