@@ -6,7 +6,6 @@ Launches are evaluated in groups of one architecture and put back into one table
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, first_known, mapped, nothing, numbered, unknown
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, numbered, unknown
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.claims import judge, read_claims
-from ncu_roofline.conditions import COMMAND_LINE, SESSION, Conditions, common, conditions_of, read_conditions
+from ncu_roofline.conditions import Conditions, common, read_conditions
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.devices import DeviceMatch, match_device
-from ncu_roofline.errors import InputError, NcuRooflineError, UsageError
+from ncu_roofline.errors import InputError, UsageError
 from ncu_roofline.evaluate import HIT_RATE, Quantities, evaluate
 from ncu_roofline.external import external_columns
 from ncu_roofline.grouping import device_time
 from ncu_roofline.identities import Identity, check_identities
 from ncu_roofline.identity import identify, state_device
-from ncu_roofline.labels import Labels, load_labels
+from ncu_roofline.inputs import conditions_under, counters_of, read_all, session_of, timings_of
+from ncu_roofline.labels import load_labels
 from ncu_roofline.ledger import ledger_columns, read_expectations
 from ncu_roofline.maps import MapLibrary, MetricMap, load_library, load_map
 from ncu_roofline.maps.library import BASE
@@ -35,27 +35,20 @@ from ncu_roofline.measured import MeasuredCeilings, load_measured
 from ncu_roofline.merge import merge as merge_captures
 from ncu_roofline.merge import times_apart
 from ncu_roofline.model import for_all_invocations, model
-from ncu_roofline.normalise import Counters, normalise
+from ncu_roofline.normalise import Counters
 from ncu_roofline.readers import (
     HISTOGRAM,
     Progress,
     RawReport,
     Report,
     Session,
-    read_report,
     read_session,
-    report_files,
-    session_beside,
 )
-from ncu_roofline.stored import from_stored
-from ncu_roofline.timings import AVERAGE, SINGLE, Rows, TimingConditions, Timings, load_timings
 from ncu_roofline.vocabulary import is_compute_capability
 
 _TEXT_ATTRIBUTES = ("name",)
 _KNOWN_TO = 0.05
 """Share of a value that half its last printed digit may be."""
-_TIMES_OF_ACTIVITY = ("gpu__time_active.sum", "gpu__time_active.avg", "gpu__time_active.max")
-"""How long the GPU was busy; a time to hold a launch against, not the duration of its own report."""
 
 
 def read(*paths: str | Path) -> Report:
@@ -65,7 +58,7 @@ def read(*paths: str | Path) -> Report:
         InputError: if one of them cannot be read.
 
     """
-    return Report(tuple(report for path in paths for report in _read_all(str(path), None, None, partial=False)[0]))
+    return Report(tuple(report for path in paths for report in read_all(str(path), None, None, partial=False)[0]))
 
 
 def analyze(
@@ -140,10 +133,10 @@ def analyze(
         if isinstance(given, Report):
             reports += given.inputs
         else:
-            found, others = _read_all(str(given), names, progress, partial=partial)
+            found, others = read_all(str(given), names, progress, partial=partial)
             reports += found
             passed_over += others
-    captures = [_counters(report, labels, used, texts, locale) for report in reports]
+    captures = [counters_of(report, labels, used, texts, locale) for report in reports]
     if merge and len(captures) < 2:
         raise UsageError("merge", reports[0].path, "needs several captures of the same launches")
     counters = (
@@ -151,8 +144,8 @@ def analyze(
     )
     launches = identify(counters, library.maps[BASE], cc)
     option_notes = state_device(launches, device)
-    sessions = [_session_of(report, page) for report in reports]
-    measuring = [_conditions(report, found, said) for report, (found, _) in zip(reports, sessions, strict=True)]
+    sessions = [session_of(report, page) for report in reports]
+    measuring = [conditions_under(report, found, said) for report, (found, _) in zip(reports, sessions, strict=True)]
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)
     columns, maps, notes = _evaluate(launches, values, library, measured, peak_source)
@@ -160,7 +153,7 @@ def analyze(
     table["device_time"] = device_time(table)
     table["total_time"] = np.full(len(table["time"]), np.nansum(table["time"]) or np.nan)
     files = [timing] if isinstance(timing, str | Path) else list(timing or ())
-    timings = [_timings_of(str(file), labels, library.maps[BASE], locale) for file in files]
+    timings = [timings_of(str(file), labels, library.maps[BASE], locale) for file in files]
     if timings:
         table |= external_columns(table, timings, [common(measuring)] if merge else measuring)
     ledgers, without_launch = ledger_columns(table, expected)
@@ -214,26 +207,6 @@ def analyze(
     )
 
 
-def _read_all(
-    path: str, names: AbstractSet[str] | None, progress: Progress | None, *, partial: bool
-) -> tuple[list[RawReport], list[InputError]]:
-    """The report of a file, or those of a folder with the files in it that are none."""
-    files = report_files(path)
-    if files == [path]:
-        return [read_report(path, names=names, progress=progress, partial=partial)], []
-    reports, others = [], []
-    for file in files:
-        try:
-            reports.append(read_report(file, names=names, progress=progress, partial=partial))
-        except InputError as error:
-            if error.is_damaged:
-                raise
-            others.append(error)
-    if not reports:
-        raise InputError(path, f"none of its {len(files)} files is a report; the first: {others[0]}")
-    return reports, others
-
-
 def _places(
     inputs: Sequence[object], timings: Sequence[object], ceilings: object, map_: object, session: object,
     passed_over: Sequence[InputError], sessions: Sequence[tuple[Session, str]],
@@ -242,85 +215,6 @@ def _places(
     given = [str(place) for place in (*inputs, *timings, ceilings, map_, session) if isinstance(place, str | Path)]
     found = [found.path for found, _ in sessions if found.path is not None]
     return (*given, *(error.path for error in passed_over), *found)
-
-
-def _timings_of(path: str, labels: Labels, base: MetricMap, locale: str) -> Timings:
-    """Times of another producer, or of another report of ncu.
-
-    Raises:
-        InputError: if the file has no times of kernels.
-
-    """
-    try:
-        return load_timings(path)
-    except InputError as error:
-        try:
-            return _timings_of_report(path, labels, base, locale)
-        except NcuRooflineError:
-            raise error from None
-
-
-def _timings_of_report(path: str, labels: Labels, base: MetricMap, locale: str) -> Timings:
-    metrics = (*base.time, *_TIMES_OF_ACTIVITY)
-    used = frozenset(
-        {*metrics, base.attributes["device_index"], base.attributes["cc_major"], base.attributes["cc_minor"]}
-    )
-    report = read_report(path, names=labels.printed_names(used))
-    counters = _counters(report, labels, used, frozenset(), locale)
-    launches = identify([counters], base, None)
-    time = first_known([unknown(len(counters)), *(counters.values.get(m, unknown(len(counters))) for m in metrics)])[0]
-    rows = Rows()
-    for launch in np.flatnonzero(time > 0).tolist():
-        invocations = int(launches["invocations"][launch])
-        rows.add(
-            float(time[launch]), samples=invocations, statistic=SINGLE if invocations == 1 else AVERAGE,
-            kernel=launches["kernel"][launch], mangled=launches["mangled"][launch], grid=launches["grid"][launch],
-            block=launches["block"][launch], device=launches["device_ordinal"][launch],
-        )  # fmt: skip
-    if not len(rows):
-        raise InputError(path, "the report has no times")
-    session, _ = _session_of(report, None)
-    known = _conditions(report, session, {})
-    return rows.timings(path, f"ncu ({report.form})", TimingConditions(known.cache_control, known.clock_control))
-
-
-def _session_of(report: RawReport, given: Session | None) -> tuple[Session, str]:
-    """How a report was made: what it says itself, else the page that was given or stands beside it.
-
-    Also why such a page was not used, if so.
-    """
-    if report.session.command_line is not None or report.session.ncu_version is not None:
-        return report.session, ""
-    beside = session_beside(report.path) if given is None else None
-    try:
-        page = read_session(beside) if beside is not None else given
-    except InputError as error:
-        return report.session, f"{error.path}: {error.problem}"
-    if page is None:
-        return report.session, ""
-    processes = {process for process in report.launches["process"].tolist() if process is not None}
-    if page.processes and processes and not processes.intersection(page.processes):
-        return report.session, (
-            f"{page.path} is of process {', '.join(page.processes)}, {report.path} of process "
-            f"{', '.join(sorted(processes))}"
-        )
-    return page, ""
-
-
-def _conditions(report: RawReport, session: Session, said: Mapping[str, str]) -> Conditions:
-    return conditions_of(
-        session.command_line,
-        session.ncu_version,
-        source=COMMAND_LINE if session.path is None else SESSION,
-        replayed=report.skipped.replayed,
-        said=said,
-    )
-
-
-def _counters(report: RawReport, labels: Labels, used: frozenset[str], texts: frozenset[str], locale: str) -> Counters:
-    if report.stored is not None:
-        return from_stored(report, report.stored, labels, used=used, texts=texts)
-    return normalise(report, labels, used=used, texts=texts, locale=locale)
 
 
 def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:

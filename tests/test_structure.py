@@ -63,10 +63,13 @@ LAYERS: dict[str, set[str]] = {
         "normalise", "vocabulary",
     },
     "identity": {"arrays", "devices", "errors", "maps", "normalise", "vocabulary"},
+    "inputs": {
+        "arrays", "conditions", "errors", "identity", "labels", "maps", "normalise", "readers", "stored", "timings",
+    },
     "pipeline": {
         "analysis", "arrays", "ceilings", "checks", "claims", "conditions", "counters", "devices", "errors", "evaluate",
-        "external", "grouping", "identities", "identity", "labels", "ledger", "maps", "measured", "merge", "model",
-        "normalise", "readers", "stored", "timings", "vocabulary",
+        "external", "grouping", "identities", "identity", "inputs", "labels", "ledger", "maps", "measured", "merge",
+        "model", "normalise", "readers", "vocabulary",
     },
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},
     "acceptance": {"analysis", "checks", "errors", "strict_yaml"},
