@@ -74,7 +74,8 @@ LAYERS: dict[str, set[str]] = {
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},
     "acceptance": {"analysis", "checks", "errors", "strict_yaml"},
     "render": {
-        "analysis", "arrays", "checks", "collect", "conditions", "devices", "explain", "version", "vocabulary",
+        "analysis", "arrays", "checks", "collect", "conditions", "devices", "explain", "timings", "version",
+        "vocabulary",
         "wording",
     },
     "cli": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +39,10 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     help="Exit with 1 unless every launch has these tiers and paths, such as dram,fp32.",
 )  # fmt: skip
 @options.fail_on
+@click.option(
+    "--figure", metavar="FILE",
+    help="Also draw the roofline: out.svg and out-dark.svg, one more pair for each further device.",
+)  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Leave out the findings below the table, and the progress.")
 def analyze(
     inputs: tuple[str, ...],
@@ -51,6 +56,7 @@ def analyze(
     sort: str,
     require: str | None,
     fail_on: str,
+    figure: str | None,
     quiet: bool,
     **how: Any,
 ) -> None:
@@ -62,6 +68,9 @@ def analyze(
     names = required(require)
     analysis = options.analysed(*inputs, quiet=quiet, kernel=kernel, launch=launch, nvtx=nvtx, **how)
     unmet = analysis.lacking(names)
+    drawn = _figures(analysis, figure) if figure is not None else {}
+    for name, text in drawn.items():
+        write(text, name, inputs)
     write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)
     for name, launches in unmet.items():
         click.echo(
@@ -71,6 +80,21 @@ def analyze(
         )
     if options.fails(analysis, fail_on) or unmet:
         raise click.exceptions.Exit(options.FINDINGS_EXIT)
+
+
+def _figures(analysis: Analysis, name: str) -> dict[str, str]:
+    """Drawings by the names of their files."""
+    from ncu_roofline.render.picture import DARK, LIGHT, charts, to_svg
+
+    path = Path(name)
+    if path.suffix.lower() != ".svg":
+        raise UsageError("--figure", name, "is no name of an SVG file (out.svg)")
+    files = {}
+    for number, chart in enumerate(charts(analysis), start=1):
+        place = f"-{number}" if number > 1 else ""
+        for theme, colors in (("", LIGHT), ("-dark", DARK)):
+            files[str(path.with_name(f"{path.stem}{place}{theme}{path.suffix}"))] = to_svg(chart, colors)
+    return files
 
 
 def _render(

@@ -1,0 +1,249 @@
+"""The static figure: numbers in their places, the same frame for the same machine, well-formed whatever the names."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ncu_roofline as nr
+from ncu_roofline.cli import main
+from ncu_roofline.render.picture import DARK, LIGHT, Chart, charts, to_svg
+from ncu_roofline.render.picture.frame import frame_of
+from ncu_roofline.render.picture.labels import Box, place_labels
+from ncu_roofline.render.picture.names import short_names, visible
+from tests.conftest import Write
+from tests.support import ROOT, details, launch
+from tests.test_findings import CLEAN
+
+SAMPLE = ROOT / "sample_reports" / "a100_raw.csv"
+SVG = "{http://www.w3.org/2000/svg}"
+FILLED = CLEAN | {"T": "20 us", "DB": "10 Mbyte", "l1tex__t_bytes.sum": "20 Mbyte",
+                  "lts__t_sectors_srcunit_tex.sum": "500,000 sector", "FFMA": "5,000,000 inst"}  # fmt: skip
+
+
+def drawn(chart: Chart) -> ElementTree.Element:
+    return ElementTree.fromstring(to_svg(chart, LIGHT))
+
+
+@pytest.fixture(scope="module")
+def sample() -> Chart:
+    (chart,) = charts(nr.analyze(SAMPLE))
+    return chart
+
+
+def with_data(svg: ElementTree.Element, name: str) -> dict[str, ElementTree.Element]:
+    return {str(part.get(name)): part for part in svg.iter() if part.get(name) is not None}
+
+
+def test_roofs_have_the_values_of_the_analysis(sample: Chart) -> None:
+    # By hand, see sample_reports/meta.yaml.
+    values = {name: float(str(part.get("data-value"))) for name, part in with_data(drawn(sample), "data-roof").items()}
+    by_hand = {
+        "dram": 1.5552e12, "l2": 5.44512e12, "l1": 1.513728e13, "fp64": 7.56864e12, "fp32": 1.513728e13,
+        "tensor.fp16.acc32": 2.4219648e14,
+    }  # fmt: skip
+    assert values == pytest.approx(by_hand)
+
+
+def test_mark_stands_at_its_intensity_and_rate(sample: Chart) -> None:
+    svg, frame = drawn(sample), sample.frame
+    triad = with_data(svg, "data-kernel-id")["k1"]
+    # 134217728 FLOP over 1610612736 byte, in 1.1 ms
+    assert float(str(triad.get("data-intensity"))) == pytest.approx(1 / 12)
+    assert float(str(triad.get("data-value"))) == pytest.approx(134217728 / 1.1e-3)
+    assert float(str(triad.get("cx"))) == pytest.approx(66 + 566 * frame.x(1 / 12), abs=0.01)
+    assert float(str(triad.get("cy"))) == pytest.approx(396 - 356 * frame.y(134217728 / 1.1e-3), abs=0.01)
+
+
+def test_point_on_a_roof_lies_on_its_line(sample: Chart) -> None:
+    line = with_data(drawn(sample), "data-roof")["dram"]
+    x1, y1, x2, y2 = (float(str(line.get(name))) for name in ("x1", "y1", "x2", "y2"))
+    frame = sample.frame
+    for intensity in (0.01, 1.0, 50.0):
+        x, y = 66 + 566 * frame.x(intensity), 396 - 356 * frame.y(1.5552e12 * intensity)
+        assert y == pytest.approx(y1 + (y2 - y1) * (x - x1) / (x2 - x1), abs=0.05)
+
+
+def test_group_without_flop_is_in_the_strip_and_not_dropped(sample: Chart) -> None:
+    marks = with_data(drawn(sample), "data-kernel-id")
+    assert set(marks) == {f"k{number}" for number in range(1, 6)}
+    (aside,) = (mark for mark in sample.marks if not mark.is_on_chart)
+    assert aside.name == "hash_u32"
+    points = [tuple(map(float, corner.split(","))) for corner in str(marks["k5"].get("points")).split()]
+    # In the middle of its share of the DRAM ceiling.
+    assert points[0][0] == pytest.approx(66 + 566 * aside.usage["dram"], abs=0.01)
+
+
+def test_frame_is_that_of_the_machine_whatever_was_profiled() -> None:
+    whole = charts(nr.analyze(SAMPLE))[0].frame
+    roofs = charts(nr.analyze(SAMPLE))[0]
+    tiers, peaks = [roof.value for roof in roofs.tiers], [roof.value for roof in roofs.paths]
+    for points in ([], [(1.0, 1e12)], [(100.0, 1e11), (0.1, 1e10)]):
+        assert frame_of(tiers, peaks, points) == whole
+
+
+def test_frame_by_hand() -> None:
+    # Ridges of 10 / 1 = 10 and 10 / 4 = 2.5 FLOP/byte: two decades below 1, one above 10; 1e12 x 0.01 = 1e10.
+    frame = frame_of([1e12, 4e12], [10e12], [])
+    assert [frame.x_low, frame.x_high, frame.y_low, frame.y_high] == pytest.approx([1e-2, 1e2, 1e10, 18e12])
+
+
+@pytest.mark.parametrize(
+    ("point", "low", "high"), [((5e-4, 1e11), 1e-4, 1e2), ((1e-9, 1e11), 1e-4, 1e2), ((3e3, 1e11), 1e-2, 1e4)]
+)
+def test_point_outside_widens_the_frame_by_whole_decades_and_two_at_most(
+    point: tuple[float, float], low: float, high: float
+) -> None:
+    frame = frame_of([1e12, 4e12], [10e12], [point])
+    assert [frame.x_low, frame.x_high] == pytest.approx([low, high])
+    assert frame.widened
+
+
+def test_slopes_reach_the_highest_path_and_paths_the_right_edge(sample: Chart) -> None:
+    roofs = with_data(drawn(sample), "data-roof")
+    top = float(str(roofs["tensor.fp16.acc32"].get("y1")))
+    for tier in ("dram", "l2", "l1"):
+        assert float(str(roofs[tier].get("y2"))) == pytest.approx(top, abs=0.01)
+    assert {roofs[path].get("x2") for path in ("fp64", "fp32", "tensor.fp16.acc32")} == {"632.00"}
+
+
+def test_source_of_a_roof_is_its_line_style(write: Write) -> None:
+    report = details(*launch({n: t for n, t in FILLED.items() if n != "PKD"}))
+    roofs = write("schema: 1\nsources: [s]\nceilings: {dram: {value: 1.2 TB/s}}\n", "roofs.yaml")
+    (chart,) = charts(nr.analyze(write(report), ceilings=roofs, peak_source="measured"))
+    lines = with_data(drawn(chart), "data-roof")
+    assert lines["dram"].get("stroke-dasharray") == "7 4"
+    assert lines["l2"].get("stroke-dasharray") is None
+
+
+def test_color_says_what_binds_and_shape_at_which_tier(write: Write) -> None:
+    bound_by_l2 = FILLED | {"lts__t_sectors_srcunit_tex.sum": "2,500,000 sector"}
+    of = {"a": FILLED | {"DB": "20 Mbyte"}, "b": bound_by_l2}
+    rows = [row for n, (name, metrics) in enumerate(of.items()) for row in launch(metrics, number=n, kernel=name)]
+    (chart,) = charts(nr.analyze(write(details(*rows))))
+    marks = with_data(drawn(chart), "data-kernel-id")
+    shapes = {mark.name: marks[f"k{mark.number}"] for mark in chart.marks}
+    kinds = {mark.name: (mark.kind, shapes[mark.name].tag, shapes[mark.name].get("fill")) for mark in chart.marks}
+    assert kinds == {"a": ("dram", f"{SVG}circle", LIGHT["dram"]), "b": ("l2", f"{SVG}polygon", LIGHT["l2"])}
+
+
+def test_group_far_from_every_roof_is_hollow(write: Write) -> None:
+    (chart,) = charts(nr.analyze(write(details(*launch(FILLED | {"T": "2 ms"})))))
+    mark = with_data(drawn(chart), "data-kernel-id")["k1"]
+    assert (chart.marks[0].kind, mark.get("fill"), mark.get("stroke")) == ("far", LIGHT["page"], LIGHT["far"])
+
+
+def test_area_is_the_share_of_the_time(write: Write) -> None:
+    of = {"a": FILLED | {"T": "60 us"}, "b": FILLED | {"T": "15 us"}, "c": FILLED | {"T": "5 us"}}
+    rows = [row for n, (name, metrics) in enumerate(of.items()) for row in launch(metrics, number=n, kernel=name)]
+    (chart,) = charts(nr.analyze(write(details(*rows))))
+    radii = [float(str(part.get("r"))) for part in with_data(drawn(chart), "data-kernel-id").values()]
+    # 3.1 x sqrt(75) = 26.8 is cut to 18; 3.1 x sqrt(18.75) = 13.42; 3.1 x sqrt(6.25) = 7.75
+    assert radii == [18.0, pytest.approx(13.42, abs=0.01), 7.75]
+
+
+def test_several_devices_have_a_chart_each(write: Write) -> None:
+    text = details(*launch(FILLED)) + details(*launch(FILLED | {"PKD": "2,560 byte/cycle"}), device="1")
+    found = charts(nr.analyze(write(text)))
+    assert [roof.value for chart in found for roof in chart.roofs if roof.name == "dram"] == [
+        1.28e12,
+        2.56e12,
+    ]
+
+
+@pytest.mark.parametrize("name", ["</svg><script>alert(1)</script>", 'k"&<>', "k\x01\u202e", "x" * 600])
+def test_names_are_data(write: Write, name: str) -> None:
+    (chart,) = charts(nr.analyze(write(details(*launch(FILLED, kernel=name)))))
+    text = to_svg(chart, LIGHT)
+    assert not list(ElementTree.fromstring(text).iter(f"{SVG}script"))
+    assert not re.search("[\x00-\x08\u202a-\u202e]", text)
+
+
+def test_same_analysis_gives_the_same_bytes() -> None:
+    one, two = (to_svg(charts(nr.analyze(SAMPLE))[0], DARK) for _ in range(2))
+    assert one == two
+    assert "nan" not in one
+    assert len(one) < 16_000
+
+
+def test_every_report_of_the_corpus_is_drawn(corpus: Path) -> None:
+    for path in sorted(corpus.glob("[0-9]*")):
+        try:
+            analysis = nr.analyze(path)
+        except nr.NcuRooflineError:
+            continue
+        for chart in charts(analysis):
+            svg = drawn(chart)
+            numbers = [float(str(part.get(n))) for part in svg.iter() for n in ("cx", "cy", "x1", "y1") if part.get(n)]
+            assert all(math.isfinite(number) and -1 <= number <= 801 for number in numbers)
+            assert {mark.number for mark in chart.marks if mark.is_on_chart or mark.usage} == {
+                int(name.removeprefix("k")) for name in with_data(svg, "data-kernel-id")
+            }
+
+
+# Names and labels.
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["void ns::gemm<(int)4>(float *)"], ["gemm"]),
+        (["k<1>(int)", "k<2>(int)"], ["k …1", "k …2"]),
+        (["a", "a"], ["a", "a"]),
+        ([None, ""], ["(no name)", "(no name)"]),
+        (["a\u202eb"], ["a\\u202eb"]),
+    ],
+)
+def test_short_names(names: Sequence[str | None], short: Sequence[str]) -> None:
+    assert short_names(names) == short
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=40)), max_size=8))
+def test_short_names_are_as_many_and_can_be_shown(names: list[str | None]) -> None:
+    found = short_names(names)
+    assert len(found) == len(names)
+    assert all(name and visible(name) == name for name in found)
+
+
+def test_label_goes_where_it_covers_nothing() -> None:
+    limits, mark = Box(0, 0, 400, 200), (100.0, 100.0, 5.0)
+    (right,) = place_labels(["name"], [mark], [], limits, 6.0)
+    (left,) = place_labels(["name"], [mark], [Box(105, 90, 300, 110)], limits, 6.0)
+    (nowhere,) = place_labels(["name"], [mark], [limits], limits, 6.0)
+    assert right is not None
+    assert list(right) == pytest.approx([109.0, 103.5])
+    assert left is not None
+    assert left[0] == pytest.approx(100 - 9 - 24)
+    assert nowhere is None
+
+
+# The command.
+
+
+def test_command_writes_a_light_and_a_dark_figure_beside_the_table(tmp_path: Path) -> None:
+    out = tmp_path / "out.svg"
+    result = CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", str(out)])
+    assert result.exit_code == 0
+    assert "gemm_tensor" in result.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out-dark.svg", "out.svg"]
+    assert LIGHT["page"] in out.read_text()
+    assert DARK["page"] in (tmp_path / "out-dark.svg").read_text()
+
+
+def test_figure_of_another_kind_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", str(tmp_path / "out.bmp")])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_figure_shows_no_name_that_was_to_go(tmp_path: Path) -> None:
+    CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", str(tmp_path / "o.svg"), "--scrub-kernels"])
+    assert "gemm" not in (tmp_path / "o.svg").read_text()
