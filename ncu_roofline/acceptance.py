@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from ncu_roofline.errors import DataFileError, UsageError
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
 
 SCHEMA = 1
+_CLAIM = re.compile(r'"[^"]+"')
 _CODE = re.compile(r"[A-Z][0-9]*")
 
 
@@ -27,6 +29,8 @@ class Accepted:
     reason: str
     kernel: re.Pattern[str] | None
     """Accepted only for launches whose kernel name contains a match; None: for all."""
+    contains: str = ""
+    """Accepted only where the message has this text in it."""
 
 
 def read_baseline(path: Path) -> tuple[Accepted, ...]:
@@ -55,7 +59,7 @@ def read_baseline(path: Path) -> tuple[Accepted, ...]:
 
 def _accepted(file: YamlFile, where: str, entry: Any) -> Accepted:
     entry = file.mapping(where, entry)
-    file.only(where, entry, {"code", "kernel", "reason"})
+    file.only(where, entry, {"code", "kernel", "contains", "reason"})
     code, reason = entry.get("code"), entry.get("reason")
     if code not in {rule.code for rule in RULES}:
         file.report(f"{where}.code", f"{code!r} is no code of a rule; ncu-roofline rules lists them")
@@ -67,15 +71,20 @@ def _accepted(file: YamlFile, where: str, entry: Any) -> Accepted:
             pattern = re.compile(str(entry["kernel"]))
         except re.error as error:
             file.report(f"{where}.kernel", f"is not a regular expression: {error}")
-    return Accepted(str(code), str(reason), pattern)
+    contains = entry.get("contains", "")
+    if not isinstance(contains, str):
+        file.report(f"{where}.contains", f"{contains!r} must be a text")
+    return Accepted(str(code), str(reason), pattern, str(contains))
 
 
 def baseline_of(analysis: Analysis) -> str:
     """A file that accepts the findings of an analysis, once the reasons are filled in."""
     lines = [f"schema: {SCHEMA}", "# Say why each of them is accepted; a file without reasons is refused.", "accepted:"]
-    for code in dict.fromkeys(finding.code for finding in analysis.finding_list):
+    for code, contains in dict.fromkeys((finding.code, _quoted(finding)) for finding in analysis.finding_list):
         name = next(rule.name for rule in RULES if rule.code == code)
-        lines.append(f"  - {{code: {code}, reason: ''}}  # {name}")
+        # JSON is YAML, whatever is in the text.
+        which = f"contains: {json.dumps(contains, ensure_ascii=False)}, " if contains else ""
+        lines.append(f"  - {{code: {code}, {which}reason: ''}}  # {name}")
     return "\n".join(lines if len(lines) > 3 else [*lines[:2], "accepted: []"]) + "\n"
 
 
@@ -109,7 +118,7 @@ def with_findings(
 
 
 def _unless_accepted(finding: Finding, entry: Accepted, analysis: Analysis) -> Finding | None:
-    if finding.code != entry.code:
+    if finding.code != entry.code or entry.contains not in finding.message:
         return finding
     if entry.kernel is None:
         return None
@@ -119,3 +128,9 @@ def _unless_accepted(finding: Finding, entry: Accepted, analysis: Analysis) -> F
         launch for launch, name in zip(finding.launches, names, strict=True) if not entry.kernel.search(name or "")
     )
     return replace(finding, launches=left) if left or not finding.launches else None
+
+
+def _quoted(finding: Finding) -> str:
+    """Of a claim its words: accepting one accepts no other."""
+    found = _CLAIM.search(finding.message) if finding.code.startswith("K") else None
+    return found[0] if found else ""

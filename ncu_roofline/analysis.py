@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from ncu_roofline.explain import Explanation
 
+_CLAIMS = "K"
+"""How codes of findings begin that quote somebody."""
 _KERNEL_NAMES = ("kernel", "function", "mangled", "external.kernel")
 
 
@@ -163,7 +165,7 @@ class Analysis:
             self,
             inputs=tuple(replace(item, path=made.text(item.path)) for item in self.inputs),
             columns=columns,
-            finding_list=made.apply(self.finding_list),
+            finding_list=tuple(_scrubbed(finding, made) for finding in self.finding_list),
             scrubber=made,
         )
 
@@ -205,6 +207,12 @@ class Analysis:
     def ranges(self) -> Columns:
         """Launches of one NVTX range taken together, for each input and device (see ``grouping``)."""
         return group_ranges(self.columns)
+
+
+def _scrubbed(finding: Finding, made: Scrubber) -> Finding:
+    if finding.code.startswith(_CLAIMS):
+        finding = replace(finding, message=made.text_of_people(finding.message))
+    return made.apply(finding)
 
 
 def _without_kernels(columns: Columns, made: Scrubber) -> Columns:

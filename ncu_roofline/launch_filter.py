@@ -53,6 +53,6 @@ def _problem_of_pattern(value: Any) -> str:
         return f"{value!r} must be a text that is not empty"
     try:
         re.compile(value)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         return f"is not a regular expression: {error}"
     return ""

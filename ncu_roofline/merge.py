@@ -17,6 +17,7 @@ import numpy as np
 from ncu_roofline.arrays import FloatArray, ObjectArray, mapped
 from ncu_roofline.errors import InputError
 from ncu_roofline.normalise import Counters
+from ncu_roofline.timings import with_arguments
 
 _SAME: Final = ("kernel", "grid", "block", "cc")
 _DEVICE: Final = "device__attribute_display_name"
@@ -118,11 +119,12 @@ def _refuse_other_launches(first: Counters, other: Counters, path: str, other_pa
 def _differences(first: Counters, other: Counters) -> Iterator[tuple[int, str]]:
     """The first launch in which each thing differs that both know."""
     for name in _SAME:
-        mine, theirs = (mapped(_plain, side.launches[name].tolist()) for side in (first, other))
+        plain = _as_of_any_form if name == "kernel" else _plain
+        mine, theirs = (mapped(plain, side.launches[name].tolist()) for side in (first, other))
         apart = (mine != theirs) & (mine != None) & (theirs != None)  # noqa: E711 (element by element)
         if apart.any():
             launch = int(np.flatnonzero(apart)[0])
-            yield launch, f"{name} {mine[launch]} and {theirs[launch]}"
+            yield launch, f"{name} {first.launches[name][launch]} and {other.launches[name][launch]}"
     devices, others = (side.texts.get(_DEVICE, ()) for side in (first, other))
     for launch, (one, two) in enumerate(zip(devices, others, strict=False)):
         if one and two and one != two:
@@ -134,6 +136,11 @@ def _differences(first: Counters, other: Counters) -> Iterator[tuple[int, str]]:
             if apart.any():
                 launch = int(np.flatnonzero(apart)[0])
                 yield launch, f"{name} {first.values[name][launch]:.15g} and {other.values[name][launch]:.15g}"
+
+
+def _as_of_any_form(name: str | None) -> str | None:
+    """A kernel name without namespaces, which binary reports print and tables leave out."""
+    return None if name is None else with_arguments(name)
 
 
 def _plain(text: str | None) -> str | None:

@@ -36,6 +36,7 @@ from ncu_roofline.vocabulary import (
     is_tensor,
 )
 
+_TENSOR_GAPS = ("tensor_state", "tensor_missing")
 _TIME_SOURCES = {REPORT_TIME: "report", CYCLES_TIME: "cycles"}
 
 
@@ -89,9 +90,7 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
     columns |= _bound_columns(result)
     found = gaps(columns, metric_map)
     columns["bound.complete"] = ~np.any(list(found.values()), axis=0)
-    flop = [found[name] for name in (*(f"work.{path}.extent" for path in FLOP_PATHS), "tensor_state") if name in found]
-    columns["flop.complete"] = ~np.any(flop, axis=0)
-    return columns
+    return columns | _flop_columns(quantities.work, columns, found)
 
 
 def for_all_invocations(columns: Columns, invocations: npt.NDArray[np.int64]) -> Columns:
@@ -104,7 +103,7 @@ def for_all_invocations(columns: Columns, invocations: npt.NDArray[np.int64]) ->
     scaled = {"time", "bound.time", "bound.headroom", "tensor_operations.low", "tensor_operations.high"}
     return {
         name: values * invocations
-        if name in scaled or name.endswith((".count", ".bytes", ".unseen")) or name.startswith("checks.")
+        if name in scaled or name.endswith((".count", ".count_most", ".bytes", ".unseen")) or name.startswith("checks.")
         else values
         for name, values in columns.items()
     }
@@ -238,6 +237,35 @@ def _intensity(work: Mapping[str, Amount], tier: Columns, prefix: str) -> FloatA
     return np.where(usable, value, np.nan)
 
 
+def _flop_columns(work: Mapping[str, Amount], columns: Columns, found: Mapping[str, BoolArray]) -> Columns:
+    """Floating-point work of all paths together.
+
+    ``flop.count`` and ``flop.rate``: what was counted, not known where a counted path is known in the other form only;
+    ``flop.complete``: that is all of it; ``flop.count_most`` and ``flop.rate_most``: what it can be at most, not known
+    where something was not collected.
+    """
+    size = len(columns["time"])
+    counted, open_end = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    sums = {name: np.zeros(size) for name in ("count", "rate", "count_most", "rate_most")}
+    for path in FLOP_PATHS:
+        at_most = np.zeros(size, np.bool_)
+        if path in work:
+            amount = work[path]
+            counts = (amount.extent == Extent.EXACT) | (amount.extent == Extent.AT_LEAST)
+            at_most = amount.extent == Extent.AT_MOST
+            counted |= counts
+            for form, values in (("count", amount.total), ("rate", amount.rate)):
+                sums[form] += np.where(counts, values, 0.0)
+                sums[f"{form}_most"] += np.where(counts | at_most, values, 0.0)
+        open_end |= found.get(f"work.{path}.extent", np.zeros(size, np.bool_)) & ~at_most
+    gone = [found[name] for name in (*(f"work.{path}.extent" for path in FLOP_PATHS), *_TENSOR_GAPS) if name in found]
+    open_end |= np.any([found[name] for name in _TENSOR_GAPS if name in found] or [np.zeros(size, np.bool_)], axis=0)
+    result: Columns = {"flop.complete": ~np.any(gone, axis=0)}
+    for form, values in sums.items():
+        result[f"flop.{form}"] = np.where(~open_end if form.endswith("_most") else counted, values, np.nan)
+    return result
+
+
 def _bound_columns(result: Bound) -> Columns:
     return {
         "bound.by": result.by,
@@ -259,7 +287,8 @@ def gaps(columns: Columns, metric_map: MetricMap) -> dict[str, BoolArray]:
     """What keeps a bound from being complete (contract, "Bound"), as column of the table -> where it does.
 
     ``<amount>.extent``: the amount is not exactly known; ``<amount>.peak``: it has no ceiling; ``tensor_state``: there
-    may be tensor work, which the map does not count; ``time``: neither a time nor rates are known.
+    may be tensor work, which the map does not count; ``tensor_missing``: there is some that was not counted; ``time``:
+    neither a time nor rates are known.
     """
     size = len(columns["time"])
     found: dict[str, BoolArray] = {}
@@ -288,6 +317,7 @@ def gaps(columns: Columns, metric_map: MetricMap) -> dict[str, BoolArray]:
     for path in filter(is_tensor, metric_map.paths):
         found[f"work.{path}.extent"] = active & inexact(f"work.{path}")
     found["time"] = ~rated
+    found["tensor_missing"] = np.asarray(columns["tensor_missing"], np.bool_)
     return found
 
 

@@ -76,7 +76,7 @@ def analyze(
     aggregate: bool = False,
     timing: str | Path | Sequence[str | Path] | None = None,
     claims: str | Path | None = None,
-    expect: str | Sequence[str] = (),
+    expect: str | Path | Sequence[str | Path] = (),
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse one or more reports.
@@ -115,7 +115,7 @@ def analyze(
     page = read_session(str(session)) if session is not None else None
     measured = load_measured(Path(ceilings)) if isinstance(ceilings, str | Path) else ceilings
     claimed = read_claims(Path(claims)) if claims is not None else ()
-    specifications = [expect] if isinstance(expect, str) else list(expect)
+    specifications = [str(expect)] if isinstance(expect, str | Path) else [str(one) for one in expect]
     expected = read_expectations(specifications)
     if not inputs:
         raise UsageError("inputs", "()", "give at least one report")

@@ -1,7 +1,7 @@
 """Numbers with the units that users write, brought to base units with one rounding.
 
-Prefixes are decimal (``kB/s`` is 1000 byte/s); binary ones are spelled as binary (``GiB/s``). A spelling that is
-not in the table has no meaning here.
+Prefixes are decimal (``kB/s`` is ``KB/s``, 1000 byte/s), and binary ones are spelled as binary (``GiB/s``). A spelling
+that is not in the table has no meaning here.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ GIGA: Final = 10**9
 MEBI: Final = 2**20
 GIBI: Final = 2**30
 
-_DECIMAL: Final = {"": 1, "k": 10**3, "M": MEGA, "G": GIGA, "T": 10**12, "P": 10**15}
+_DECIMAL: Final = {"": 1, "k": 10**3, "K": 10**3, "M": MEGA, "G": GIGA, "T": 10**12, "P": 10**15}
 _BINARY: Final = {"Ki": 2**10, "Mi": MEBI, "Gi": GIBI, "Ti": 2**40}
 _UNITS: Final[dict[str, dict[str, int | Decimal]]] = {
-    TIME: {"s": 1, "ms": Decimal("1e-3"), "us": Decimal("1e-6"), "ns": Decimal("1e-9")},
+    TIME: {"s": 1, "ms": Decimal("1e-3"), "us": Decimal("1e-6"), "µs": Decimal("1e-6"), "ns": Decimal("1e-9")},
     BYTES: {f"{prefix}B": factor for prefix, factor in (_DECIMAL | _BINARY).items()},
     SHARE: {"%": Decimal("0.01")},
     INTENSITY: {"FLOP/byte": 1, "FLOP/B": 1},
@@ -38,7 +38,7 @@ _UNITS: Final[dict[str, dict[str, int | Decimal]]] = {
     "OP/s": {f"{prefix}OP/s": factor for prefix, factor in _DECIMAL.items()},
     CLOCK: {f"{prefix}Hz": factor for prefix, factor in _DECIMAL.items()},
 }
-_TEXT: Final = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*([A-Za-z%].*)?")
+_TEXT: Final = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*([A-Za-z%µ].*)?")
 
 
 def read_quantity(value: Any, dimension: str, *, may_be_zero: bool = False) -> float:

@@ -53,6 +53,8 @@ class Scrubber:
     """Texts that are replaced wherever they stand, and by what; see ``learn``."""
     _by_word: dict[str, list[str]] = field(default_factory=dict)
     """The known texts by their longest word: only those of the words of a text can be in it."""
+    _bare: dict[str, str] = field(default_factory=dict)
+    """Bare names of kernels that could be words like any other, and what stands for them in texts of people."""
     _numbers: Counter[str] = field(default_factory=Counter)
 
     def learn(self, text: str, word: str) -> None:
@@ -78,9 +80,15 @@ class Scrubber:
             # A message of ncu has the bare name in quotes; without them it could be a word like any other.
             if bare:
                 self.learn(f'"{bare}"', f'"{word}"')
-            if not _PLAIN_WORD.fullmatch(bare):
+            if _PLAIN_WORD.fullmatch(bare):
+                self._bare.setdefault(bare, word)
+            else:
                 self.learn(bare, word)
         return word
+
+    def text_of_people(self, text: str) -> str:
+        """A text that somebody wrote about kernels, in which any word may be the name of one."""
+        return self.text(_WORD.sub(lambda found: self._bare.get(found[0], found[0]), text))
 
     def text(self, text: str) -> str:
         """A text without names of people, machines and places."""

@@ -280,3 +280,14 @@ def test_file_of_another_project_that_is_broken_is_not_ours(
 ) -> None:
     with_config(tmp_path, monkeypatch, "pyproject.toml", "this is [not toml")
     assert run("check", above).exit_code == 1
+
+
+def test_rule_that_is_none_leaves_standard_output_empty() -> None:
+    result = run("rules", "P301", "K999")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_baseline_that_cannot_be_written_names_its_option(above: str) -> None:
+    result = run("check", above, "--write-baseline", "/nonexistent/b.yaml")
+    assert result.exit_code == 2
+    assert "--write-baseline" in result.stderr

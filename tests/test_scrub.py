@@ -215,6 +215,12 @@ def test_option_that_selects_nothing_does_not_list_the_kernels(in_ranges: str) -
     assert "secret" not in result.stderr
 
 
+def test_option_that_selects_no_range_does_not_list_them(in_ranges: str) -> None:
+    result = CliRunner().invoke(main, ["analyze", in_ranges, "--nvtx", "absent", "--scrub-kernels"])
+    assert (result.exit_code, "range-0" in result.stderr) == (2, True)
+    assert "secret" not in result.stderr
+
+
 def test_captures_of_other_kernels_are_refused_without_their_names(write: Write) -> None:
     paths = [write(details(f"0|{name}(int)|T|ns|1"), f"{name}.csv") for name in ("secret_one", "secret_two")]
     result = CliRunner().invoke(main, ["analyze", *paths, "--merge", "--scrub-kernels"])

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 import ncu_roofline as nr
-from ncu_roofline.render.format import percent, quantity, seconds, shape, short_kernel
+from ncu_roofline.formats import percent, quantity, seconds, shape, short_kernel
 from ncu_roofline.render.terminal import render_table
 from tests.conftest import Write
 from tests.support import ROOT, details, launch

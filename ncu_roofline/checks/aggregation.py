@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import mapped, numbered
+from ncu_roofline.arrays import BoolArray, FloatArray, mapped, numbered
 from ncu_roofline.checks.rule import Evidence, View
-from ncu_roofline.timings import base_name
+from ncu_roofline.formats import shape
+from ncu_roofline.timings import with_arguments
 from ncu_roofline.wording import count, some
 
-_SAME_TIME: Final = 0.02
-"""Share by which two times of one launch differ that were printed in other forms; times of two runs differ by more."""
+_SAME: Final = 1e-3
+"""Share by which two printings of one number differ at most: ncu prints three digits or more."""
+_CANDIDATES: Final = 8
+"""How many launches of one process and id are looked at."""
 _SHOWN: Final = 3
-_IDS: Final = ("process", "ncu_id", "grid", "block")
+_KNOWN: Final = ("grid", "block", "device_ordinal", "device", "cc", "stream")
 
 
 def launches_repeated(view: View) -> Iterator[Evidence]:
-    """Two inputs have the same launches.
+    """Launches of one input are those of another one again.
 
-    Process, id, kernel, shape and time of all their launches are equal, as of a report that was given twice or in two
-    forms. Every sum counts them twice; shares and the longest kernels of each input are right.
+    Process, id, kernel, shape and device are equal, and so are time and every amount that both have, to the digits that
+    ncu prints: a report that was given twice, in two forms, or with a part of itself. Every sum counts them twice.
     """
-    for first, second, same in _pairs(view):
-        if same:
-            a, b = view.inputs[first], view.inputs[second]
-            yield Evidence(
-                view.launches_of(b),
-                f"{b.path} has the {count(b.launches, 'launch')} of {a.path} again: sums over both count them twice.",
-                "Give each report once.",
-            )
+    for (first, second), launches in _shared(view, same=True).items():
+        a, b = view.inputs[first], view.inputs[second]
+        yield Evidence(
+            launches,
+            f"{b.path} has {count(int(launches.sum()), 'launch')} of {a.path} again: sums over both count them twice.",
+            "Give each report once.",
+        )
 
 
 def ids_repeated(view: View) -> Iterator[Evidence]:
@@ -41,46 +43,69 @@ def ids_repeated(view: View) -> Iterator[Evidence]:
     Process ids come again, in containers and after a restart, and ids begin at 0 in every run. Launches are kept apart
     by their input; what joins reports by id would mix them. Positions in the table count over all inputs.
     """
-    for first, second, same in _pairs(view):
-        if not same:
-            a, b = view.inputs[first], view.inputs[second]
-            yield Evidence(
-                view.launches_of(b),
-                f"{b.path} and {a.path} have other launches under the same process and id: they are kept apart.",
-            )
+    for (first, second), launches in _shared(view, same=False).items():
+        a, b = view.inputs[first], view.inputs[second]
+        yield Evidence(
+            launches,
+            f"{b.path} and {a.path} have other launches under the same process and id "
+            f"({count(int(launches.sum()), 'launch')}): they are kept apart.",
+        )
 
 
-def _pairs(view: View) -> Iterator[tuple[int, int, bool]]:
-    """Each input with the first one before it that shares a process and id, and whether all of their launches agree."""
+def _shared(view: View, *, same: bool) -> dict[tuple[int, int], BoolArray]:
+    """Launches that have the process and id of one of an earlier input, by both inputs.
+
+    ``same``: those that agree with it in everything that both know and in a number at least; else those that agree with
+    none.
+    """
+    found: dict[tuple[int, int], BoolArray] = {}
     if len(view.inputs) < 2 or view.captures_apart is not None:
-        return
-    owners: dict[tuple[object, object], int] = {}
-    for number, facts in enumerate(view.inputs):
-        rows = slice(facts.first_launch, facts.first_launch + facts.launches)
-        keys = list(zip(view.labels("process")[rows].tolist(), view.labels("ncu_id")[rows].tolist(), strict=True))
-        known = [key for key in keys if None not in key]
-        earlier = next((owners[key] for key in known if key in owners), None)
-        if earlier is not None:
-            yield earlier, number, _agree(view, earlier, rows)
-        for key in known:
-            owners.setdefault(key, number)
+        return found
+    owners: dict[object, list[int]] = {}
+    inputs = view.columns["input"].tolist()
+    amounts = [
+        view.floats("time"),
+        *(view.floats(name) for name in view.matching("*.count") + view.matching("*.bytes")),
+    ]
+    identity = list(zip(*(view.labels(name).tolist() for name in _KNOWN), _kernels(view), strict=True))
+    for launch, key in enumerate(_keys(view)):
+        earlier = [other for other in owners.get(key, ()) if inputs[other] != inputs[launch]] if key else []
+        verdicts = {other: _agree(identity, amounts, other, launch) for other in earlier}
+        twin = next((other for other, agrees in verdicts.items() if agrees), None)
+        if same and twin is not None:
+            found.setdefault((inputs[twin], inputs[launch]), np.zeros(view.size, np.bool_))[launch] = True
+        if not same and earlier and all(agrees is False for agrees in verdicts.values()):
+            found.setdefault((inputs[earlier[0]], inputs[launch]), np.zeros(view.size, np.bool_))[launch] = True
+        if key and len(owners.setdefault(key, [])) < _CANDIDATES:
+            owners[key].append(launch)
+    return found
 
 
-def _agree(view: View, first: int, rows: slice) -> bool:
-    facts = view.inputs[first]
-    others = slice(facts.first_launch, facts.first_launch + facts.launches)
-    if any(view.labels(name)[rows].tolist() != view.labels(name)[others].tolist() for name in _IDS):
+def _keys(view: View) -> Iterator[object]:
+    """Process and id of each launch; of an entry without an id process, kernel and shape; None: nothing is known."""
+    names = ("process", "ncu_id", "kernel", "grid", "block", "device_ordinal")
+    for process, number, *rest in zip(*(view.labels(name).tolist() for name in names), strict=True):
+        if process is not None and number is not None:
+            yield process, number
+        else:
+            yield (process, *rest) if rest[0] is not None else None
+
+
+def _agree(identity: Sequence[tuple[object, ...]], amounts: Sequence[FloatArray], one: int, two: int) -> bool | None:
+    """Whether two launches agree; None where they have no number in common."""
+    pairs = zip(identity[one], identity[two], strict=True)
+    if any(a is not None and b is not None and a != b for a, b in pairs):
         return False
-    # A binary report prints namespaces that a table leaves out.
-    mine, theirs = (mapped(_bare, view.labels("kernel")[part].tolist()).tolist() for part in (rows, others))
-    if mine != theirs:
-        return False
-    one, two = view.floats("time")[rows], view.floats("time")[others]
-    return bool(np.allclose(one, two, rtol=_SAME_TIME, atol=0.0, equal_nan=True))
+    known = [(column[one], column[two]) for column in amounts if not np.isnan(column[one] + column[two])]
+    if not known:
+        return None
+    return all(abs(a - b) <= _SAME * max(abs(a), abs(b)) for a, b in known)
 
 
-def _bare(name: str | None) -> str | None:
-    return None if name is None else base_name(name)
+def _kernels(view: View) -> list[str | None]:
+    """Kernel names as all forms print them: a binary report has namespaces that a table leaves out."""
+    names = mapped(lambda name: None if name is None else with_arguments(name), view.labels("kernel").tolist())
+    return list(names.tolist())
 
 
 def ranks_missing(view: View) -> Iterator[Evidence]:
@@ -98,11 +123,14 @@ def ranks_missing(view: View) -> Iterator[Evidence]:
     on = present.sum(axis=0)
     fewer = on < len(names)
     if fewer.any():
-        said = [f"{keys[number][2]} on {on[number]} of {len(names)}" for number in np.flatnonzero(fewer)]
+        said = [
+            f"{keys[number][2]} with grid {shape(keys[number][3])} on {on[number]} of {len(names)}"
+            for number in np.flatnonzero(fewer)
+        ]
         yield Evidence(np.asarray(fewer[groups]), f"not on all {len(names)} ranks: {some(said, _SHOWN)}.")
 
 
-def _numbers(view: View, *names: str) -> tuple[npt.NDArray[np.intp], list[tuple[object, ...]]]:
+def _numbers(view: View, *names: str) -> tuple[npt.NDArray[np.intp], list[tuple[Any, ...]]]:
     return numbered(zip(*(view.labels(name).tolist() for name in names), strict=True))
 
 

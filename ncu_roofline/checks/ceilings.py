@@ -9,7 +9,7 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray, FloatArray, ratio
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View
-from ncu_roofline.vocabulary import CORE_TIERS, NEVER_BINDING_PATHS, PATHS, TIERS, Severity, amount_prefix
+from ncu_roofline.vocabulary import CORE_TIERS, NEVER_BINDING_PATHS, PATHS, TIERS, Severity, amount_prefix, is_tensor
 
 _CEILINGS_AGREE = 0.10
 """Share by which two ceilings of one resource may differ."""
@@ -123,11 +123,16 @@ def _against_measured(view: View, prefix: str, name: str) -> Iterator[Evidence]:
 
 def _likely(view: View, name: str, share: float, value: float) -> str:
     """What two ceilings that differ usually are: a factor that units make, or the ceiling of another path or tier."""
-    said = [likely_cause(share)] if likely_cause(share) else []
+    dimension = "byte/s" if name in TIERS else "FLOP/s"
+    said = list(filter(None, [likely_cause(share, dimension, tensor=is_tensor(name))]))
     for _, other in _amounts():
         for source in ("device", "report"):
             others = ceiling_of(view, other, source)[0]
-            if other != name and np.any(np.abs(ratio(others, np.full(view.size, value)) - 1.0) < _SAME_CEILING):
+            if (
+                other != name
+                and (other in TIERS) == (name in TIERS)
+                and np.any(np.abs(ratio(others, np.full(view.size, value)) - 1.0) < _SAME_CEILING)
+            ):
                 said.append(f"it is that of {other} ({'the device table' if source == 'device' else 'the report'})")
                 break
     return f": {'; '.join(said)}?" if said else ""

@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from ncu_roofline.arrays import Columns, ratio
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.mapping import commands
 from ncu_roofline.checks.rule import Evidence, View
-from ncu_roofline.claims import CONTRADICTED, OPEN, SUPPORTED, Measured, Verdict, dimension_of, value_of
-from ncu_roofline.quantities import SHARE
+from ncu_roofline.claims import CONTRADICTED, OPEN, SUPPORTED, Chosen, Verdict, dimension_of, value_of
+from ncu_roofline.formats import measure
+from ncu_roofline.vocabulary import PATHS, is_tensor
 from ncu_roofline.wording import count
 
 _SAME: Final = 0.02
@@ -45,7 +45,7 @@ def claim_contradicted(view: View) -> Iterator[Evidence]:
         yield Evidence(
             verdict.launches,
             f"{_words(verdict)}: contradicted, measured {_value(verdict)}{f': {cause}' if cause else ''}.",
-            "Quote a number with its conditions; explain shows where the measured one comes from.",
+            "Quote a number with its conditions, its launches and where it comes from.",
         )
 
 
@@ -56,10 +56,26 @@ def claim_not_decided(view: View) -> Iterator[Evidence]:
     other conditions than those of the claim. The help says what would decide it.
     """
     for verdict in _of(view, OPEN):
-        help_ = "" if not verdict.launches.any() else _AS_CLAIMED
+        help_ = "" if not verdict.launches.any() or verdict.measured is not None else _AS_CLAIMED
         if verdict.lacks:
-            help_ = next((command for rows, command in commands(view) if (rows & verdict.launches).any()), "")
+            help_ = _metric(view, verdict) or next(
+                (command for rows, command in commands(view) if (rows & verdict.launches).any()), ""
+            )
         yield Evidence(verdict.launches, f"{_words(verdict)}: not decided, {verdict.reason}.", help_)
+
+
+def _metric(view: View, verdict: Verdict) -> str:
+    """How a quantity is collected that is in no picture: a hit rate or a throughput."""
+    kind, _, name = verdict.claim.quantity.partition(".")
+    if kind == "hit_rate":
+        counters = {metric_map.hit_rates[name] for metric_map in view.maps if name in metric_map.hit_rates}
+        return f"Collect it with: ncu --metrics {','.join(sorted(f'{counter}.pct' for counter in counters))}"
+    if kind == "utilization":
+        known = sorted({counter for metric_map in view.maps for counter in metric_map.utilization})
+        if name not in known:
+            return f"No throughput of this name is read; known are {', '.join(known)}."
+        return f"Collect it with: ncu --metrics {name}.avg.pct_of_peak_sustained_elapsed"
+    return ""
 
 
 def _of(view: View, outcome: str) -> list[Verdict]:
@@ -77,56 +93,72 @@ def _value(verdict: Verdict) -> str:
     """The measured value in words, with its range over several launches."""
     if verdict.measured is None:
         return f"{verdict.claim.quantity} {verdict.name}"
-    measured = verdict.measured
-    bound = "at least " if measured.at_least else "at most " if measured.at_most else ""
-    number = f"{bound}{measured.value:.6g}{_unit(verdict.claim.quantity)}"
+    measured, dimension = verdict.measured, dimension_of(verdict.claim.quantity)
     launches = int(verdict.launches.sum())
+    number = measure(measured.value, dimension)
+    if np.isinf(measured.most):
+        number = f"at least {measure(measured.least, dimension)}"
+    elif np.isinf(measured.least):
+        number = f"at most {measure(measured.most, dimension)}"
+    elif measured.least != measured.most:
+        number = f"between {measure(measured.least, dimension)} and {measure(measured.most, dimension)}"
     if launches > 1:
-        number += f" over {count(launches, 'launch')} ({measured.low:.6g} to {measured.high:.6g})"
+        number += (
+            f" over {count(launches, 'launch')} ({measure(measured.low, dimension)} to "
+            f"{measure(measured.high, dimension)})"
+        )
     return f"{number} with the times of {measured.source}" if measured.source else number
-
-
-def _unit(quantity: str) -> str:
-    """The base unit of a quantity, behind a number; shares have none."""
-    dimension = dimension_of(quantity)
-    return "" if dimension in (None, SHARE) else f" {dimension}"
 
 
 def _cause(view: View, verdict: Verdict) -> str:
     """What the difference usually means."""
     if verdict.measured is None:
         return ""
-    claimed, measured = float(verdict.claim.value), verdict.measured
-    share = float(ratio(np.array([claimed]), np.array([measured.value]))[0])
-    columns = {name: column[verdict.launches] for name, column in view.columns.items()}
-    causes = [f"the claim is {share:.4g} times it"] if np.isfinite(share) else []
-    cause = likely_cause(share) if np.isfinite(share) else ""
-    causes += [cause] if cause else []
-    unit = _unit(verdict.claim.quantity)
-    causes += [f"{name} is {value:.6g}{unit}" for name, value in _others(columns, verdict.claim.quantity, claimed)]
-    sm, highest = (view.floats(f"clocks.{name}")[verdict.launches] for name in ("sm", "sm_highest"))
-    clocks = ratio(highest, sm)
-    if np.all(clocks > 1.0 + _SAME) and abs(share * clocks.mean() - 1.0) < _SAME:
-        causes.append("that is the ratio of the SM clock of the run and the highest one of the device")
-    elif np.all(clocks > 1.0 + _SAME) and abs(share / clocks.mean() - 1.0) < _SAME:
-        causes.append("that is the ratio of the highest SM clock of the device and that of the run")
+    quantity, claimed, measured = verdict.claim.quantity, float(verdict.claim.value), verdict.measured
+    dimension = dimension_of(quantity) or ""
+    columns = Chosen(view.columns, verdict.launches)
+    causes = []
+    if claimed > 0 and measured.value > 0:
+        share = claimed / measured.value
+        path = quantity.removeprefix("work.").rpartition(".")[0]
+        causes.append(f"the claim is {share:.4g} times it")
+        causes += filter(None, [likely_cause(share, dimension, tensor=is_tensor(path) if path in PATHS else None)])
+        launches = int(columns["invocations"].sum())
+        if launches > 1 and dimension in ("s", "byte", "FLOP", "OP") and abs(share / launches - 1.0) < _SAME:
+            causes.append(f"that is the sum over the {launches} launches")
+        if dimension == "s" or dimension.endswith("/s"):
+            causes += _clocks(columns, share)
+    causes += [f"{name} is {measure(value, dimension)}" for name, value in _others(columns, quantity, claimed)]
     return "; ".join(causes)
 
 
-def _others(columns: Columns, quantity: str, claimed: float) -> Iterator[tuple[str, float]]:
-    """Other quantities of the same kind that have the claimed value."""
+def _clocks(columns: Chosen, share: float) -> list[str]:
+    """Whether a ratio is that of the highest SM clock and the one of the run."""
+    ran, highest = columns["clocks.sm"], columns["clocks.sm_highest"]
+    if np.isnan(ran).any() or np.isnan(highest).any() or not (highest > ran * (1.0 + _SAME)).all():
+        return []
+    clocks = float((highest / ran).mean())
+    if abs(share / clocks - 1.0) < _SAME:
+        return ["that is the ratio of the highest SM clock of the device and that of the run"]
+    if abs(share * clocks - 1.0) < _SAME:
+        return ["that is the ratio of the SM clock of the run and the highest one of the device"]
+    return []
+
+
+def _others(columns: Chosen, quantity: str, claimed: float) -> Iterator[tuple[str, float]]:
+    """Other quantities of the same kind that have the claimed value; a measure only where its tier has another one."""
     prefix, _, last = quantity.rpartition(".")
     kind = prefix.partition(".")[0]
     names = [name for name in columns if name.startswith(f"{kind}.") and name.endswith(f".{last}")]
     if quantity == "time":
         names = ["external.time"]
     if last == "rate":
-        names += [f"{prefix}.external_rate"]
-    for name in names:
-        found = _known(columns, name) if name != quantity else None
-        if found is not None and found.value > 0 and abs(claimed / found.value - 1.0) < _SAME:
+        names.append(f"{prefix}.external_rate")
+    seen: set[float] = set()
+    for name in sorted(names, key=lambda one: ".measures." in one):
+        found = value_of(columns, name) if name != quantity and name in columns else None
+        if found is None or found.value in seen or found.value <= 0:
+            continue
+        if abs(claimed / found.value - 1.0) < _SAME:
+            seen.add(found.value)
             yield name, found.value
-
-
-def _known(columns: Columns, name: str) -> Measured | None:
-    return value_of(columns, name) if name in columns and columns[name].dtype.kind == "f" else None

@@ -83,8 +83,9 @@ def times_apart(view: View) -> Iterator[Evidence]:
             )
         if facts.cache_control == "all" and view.labels("external.cache_control")[launch] == "none":
             causes.append("ncu flushed the caches before every pass, and the other run found them as it left them")
-        if not 1.0 / _SLIP < share[launch] < _SLIP and likely_cause(float(share[launch])):
-            causes = [likely_cause(float(share[launch]))]
+        cause = likely_cause(float(share[launch]), "s")
+        if cause and not 1.0 / _SLIP < share[launch] < _SLIP:
+            causes = [cause]
         yield Evidence(
             hit,
             f"ncu took {own[launch] * 1e6:.4g} us and {view.labels('external.source')[launch]} "
@@ -102,9 +103,9 @@ def clock_drift(view: View) -> Iterator[Evidence]:
     not of one condition. Each launch is held against the ceilings at its own clock; do not compare their times.
     """
     clock = view.floats("clocks.sm")
-    for facts in view.inputs:
-        for device in dict.fromkeys(view.labels("device_ordinal")[view.launches_of(facts)].tolist()):
-            mine = view.launches_of(facts) & (view.labels("device_ordinal") == device) & (clock > 0)
+    for facts, of_input in view.by_input():
+        for device in dict.fromkeys(view.labels("device_ordinal")[of_input].tolist()):
+            mine = of_input & (view.labels("device_ordinal") == device) & (clock > 0)
             if not mine.any():
                 continue
             low, high = clock[mine].min(), clock[mine].max()
@@ -113,17 +114,20 @@ def clock_drift(view: View) -> Iterator[Evidence]:
                     np.asarray(mine, np.bool_),
                     f"{facts.path}: the SM clock is between {low / 1e9:.4g} and {high / 1e9:.4g} GHz "
                     f"({high / low - 1.0:.0%} apart){_same_cycles(view, mine)}.",
-                    "Lock the clocks (ncu does with --clock-control base), and look for throttling.",
+                    "The clocks were locked and moved all the same: look for throttling, and leave out short launches."
+                    if facts.clock_control == "base"
+                    else "Lock the clocks (ncu does with --clock-control base), and look for throttling.",
                 )
 
 
 def _same_cycles(view: View, mine: BoolArray) -> str:
     """Names a kernel that took the same cycles at clocks that are apart: the clock alone makes the difference."""
-    keys = list(zip(*(view.labels(name).tolist() for name in ("kernel", "grid", "block")), strict=True))
     clock, time = view.floats("clocks.sm"), view.floats("time")
+    timed = np.flatnonzero(mine & (time > 0))
+    keys = zip(*(view.labels(name)[timed].tolist() for name in ("kernel", "grid", "block")), strict=True)
     by_key: dict[tuple[object, ...], list[int]] = {}
-    for launch in np.flatnonzero(mine & (time > 0)).tolist():
-        by_key.setdefault(keys[launch], []).append(launch)
+    for launch, key in zip(timed.tolist(), keys, strict=True):
+        by_key.setdefault(key, []).append(launch)
     for launches in by_key.values():
         slow, fast = min(launches, key=lambda one: clock[one]), max(launches, key=lambda one: clock[one])
         cycles = clock[[slow, fast]] * time[[slow, fast]]
@@ -173,8 +177,7 @@ def devices_mixed(view: View) -> Iterator[Evidence]:
 
     Shares of time are per device, and ceilings are those of each launch. Sums over all of them are of no device.
     """
-    for facts in view.inputs:
-        mine = view.launches_of(facts)
+    for facts, mine in view.by_input():
         devices = dict.fromkeys(
             zip(view.labels("device_ordinal")[mine].tolist(), view.labels("device")[mine].tolist(), strict=True)
         )
@@ -224,8 +227,7 @@ def streams_serialised(view: View) -> Iterator[Evidence]:
     ncu lets one kernel run at a time. In the application kernels of different streams may overlap, so that the sum of
     their times may be more than the application takes; the time of each kernel alone is right.
     """
-    for facts in view.inputs:
-        mine = view.launches_of(facts)
+    for facts, mine in view.by_input():
         streams = {stream for stream in view.labels("stream")[mine].tolist() if stream is not None}
         if len(streams) > 1:
             yield Evidence(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ncu_roofline.arrays import BoolArray, FloatArray, ratio
 from ncu_roofline.checks.rule import Evidence, View, which
+from ncu_roofline.formats import quantity
 from ncu_roofline.vocabulary import PATHS, is_tensor
 
 _MISSES: Final = 2.5
@@ -16,6 +17,8 @@ _MISSES: Final = 2.5
 sector of 32 byte missed."""
 _NOISE: Final = 1e6
 """Bytes that other engines and contexts may read from a memory that is shared with them."""
+_HALF_DIGIT: Final = 5e-5
+"""Half the last digit of a percentage as ncu prints it."""
 _LEFT: Final = 0.9
 """Share of what was written that reaches DRAM when nothing of note is left in L2."""
 _MORE: Final = 1.01
@@ -34,8 +37,9 @@ def reads_against_hit_rate(view: View) -> Iterator[Evidence]:
     for above, below in (("l2", "dram"), ("l1", "l2")):
         read, rate = view.floats(f"checks.{below}.read"), view.floats(f"hit_rate.{above}")
         seen = view.floats(f"traffic.{above}.measures.tag.bytes")
-        missed = np.clip(1.0 - rate, 0.0, 1.0) * seen
-        hit = read > _MISSES * missed + _NOISE
+        missed = np.clip(1.0 - rate + _HALF_DIGIT, 0.0, 1.0) * seen
+        # A hit rate of several launches is an average of percentages, no share of their sums.
+        hit = (read > _MISSES * missed + _NOISE) & (view.floats("invocations") == 1)
         if above == "l1":
             # TMA copies reach L2 without a look into L1.
             hit &= ~_goes_past(view, above)
@@ -43,8 +47,8 @@ def reads_against_hit_rate(view: View) -> Iterator[Evidence]:
             worst = int(np.where(hit, read - missed, -np.inf).argmax())
             yield Evidence(
                 hit,
-                f"{read[worst]:.4g} byte were read from {below}, and at a hit rate of {rate[worst]:.1%} only "
-                f"{missed[worst]:.4g} of {seen[worst]:.4g} byte missed in {above}{which(hit, worst)}.",
+                f"{quantity(read[worst], 'B')} were read from {below}, and at a hit rate of {rate[worst]:.2%} only "
+                f"{quantity(missed[worst], 'B')} of {quantity(seen[worst], 'B')} missed in {above}{which(hit, worst)}.",
                 "The passes differed, or something else used the device: profile again with nothing beside it.",
             )
 
@@ -73,7 +77,8 @@ def writes_left_in_l2(view: View) -> Iterator[Evidence]:
         worst = int(np.where(hit, written - reached, -np.inf).argmax())
         yield Evidence(
             hit,
-            f"SMs wrote {written[worst]:.4g} byte to L2, and {reached[worst]:.4g} byte reached DRAM during the launch"
+            f"SMs wrote {quantity(written[worst], 'B')} to L2, and {quantity(reached[worst], 'B')} reached DRAM during "
+            "the launch"
             f"{which(hit, worst)}.",
         )
 

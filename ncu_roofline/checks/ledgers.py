@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from ncu_roofline.arrays import FloatArray, ratio, sum_known, unknown
+from ncu_roofline.arrays import BoolArray, FloatArray, ratio, sum_known
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View, which
-from ncu_roofline.vocabulary import FLOP_PATHS, OP_PATHS, Extent, Severity, is_tensor
+from ncu_roofline.formats import quantity
+from ncu_roofline.vocabulary import OP_PATHS, Extent, Severity, is_tensor
 
+_INTEGER_PATHS: Final = tuple(path for path in OP_PATHS if is_tensor(path))
 _PADDED: Final = 1.05
 """Executed over useful work from which it is said: tiles at the edge of a matrix of some thousand are below it."""
 _MOSTLY_PADDED: Final = 2.0
@@ -40,8 +43,9 @@ def work_beyond_useful(view: View) -> Iterator[Evidence]:
             worst = int(np.where(hit, share, -np.inf).argmax())
             yield Evidence(
                 hit,
-                f"{_title(view, worst)}: {executed[worst]:.6g} {_unit(view, worst)} were executed, {needed[worst]:.6g} "
-                f"are needed, {share[worst]:.3g} times as many{which(hit, worst)}{_rates(view, executed, worst)}.",
+                f"{_title(view, worst)}: {_amount(view, executed, worst)} were executed, "
+                f"{_amount(view, needed, worst)} are needed, {share[worst]:.3g} times as many{which(hit, worst)}"
+                f"{_rates(view, executed, worst)}.",
                 "Look for padding of tiles, recomputation, or another problem size than the expected one.",
                 severity,
             )
@@ -54,17 +58,17 @@ def work_below_useful(view: View) -> Iterator[Evidence]:
     as FLOP), or the kernel computes something else than its ledger says, such as products of zeros left out by
     structured sparsity.
     """
-    executed, needed = _executed(view), _work(view)
+    executed, needed = _most(view), _work(view)
     share = ratio(executed, needed)
-    hit = (share < _LESS) & view.flags("flop.complete")
+    hit = share < _LESS
     if hit.any():
         worst = int(np.where(hit, share, np.inf).argmin())
         is_half = abs(2.0 * share[worst] - 1.0) < _HALF
-        cause = "MACs stated as FLOP, or a fused multiply-add counted as one" if is_half else ""
+        cause = "MACs stated as FLOP, or a fused multiply-add counted as one operation" if is_half else ""
         yield Evidence(
             hit,
-            f"{_title(view, worst)}: {needed[worst]:.6g} {_unit(view, worst)} are needed, and {executed[worst]:.6g} "
-            f"were executed, {share[worst]:.3g} times as many{which(hit, worst)}"
+            f"{_title(view, worst)}: {_amount(view, needed, worst)} are needed, and at most "
+            f"{_amount(view, executed, worst)} were executed, {share[worst]:.3g} times as many{which(hit, worst)}"
             f"{f': {cause}' if cause else ''}.",
             "Look whether the launch does the whole problem, and whether FLOP (2mnk) or MACs (mnk) were stated.",
         )
@@ -75,44 +79,78 @@ def traffic_below_compulsory(view: View) -> Iterator[Evidence]:
 
     What was read less was in L2 before: with caches that ncu flushed before the launch this cannot be (an error), and
     usually means a slip of a unit, MiB for MB or elements for bytes, or another problem size. What was written less is
-    still in L2 (a note). A bandwidth made of the bytes of the problem is then no DRAM bandwidth, and may be above its
-    ceiling.
+    still in L2 (a note), unless the SMs did not even write it there (a warning). A bandwidth made of the bytes of the
+    problem is then no DRAM bandwidth, and may be above its ceiling.
     """
+    for moved in _below(view):
+        share = ratio(moved.measured, moved.needed)
+        if moved.hit.any():
+            worst = int(np.where(moved.hit, share, np.inf).argmin())
+            cause = likely_cause(float(share[worst]), "byte") if share[worst] > 0 else ""
+            yield Evidence(
+                moved.hit,
+                f"{_title(view, worst)}: {quantity(moved.needed[worst], 'B')} have to be {moved.verb}, and "
+                f"{quantity(moved.measured[worst], 'B')} were ({share[worst]:.3g} times as many)"
+                f"{which(moved.hit, worst)}; {moved.why}{f' ({cause}?)' if cause else ''}{_bandwidth(view, worst)}.",
+                "Look for the unit and the problem size." if moved.severity > Severity.NOTE else "",
+                moved.severity,
+            )
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """Bytes that were less than needed: where, of which kind, and what that means."""
+
+    hit: BoolArray
+    verb: str
+    measured: FloatArray
+    needed: FloatArray
+    severity: Severity
+    why: str
+
+
+def _below(view: View) -> Iterator[_Moved]:
     needed_read, needed_written = view.floats("ledger.read"), view.floats("ledger.written")
     total, read, written = (
         view.floats(name) for name in ("traffic.dram.bytes", "checks.dram.read", "checks.dram.written")
     )
     total = np.where(view.labels("traffic.dram.extent") == Extent.EXACT.label, total, np.nan)
     # All of it is at least what was read.
-    read = np.where(np.isnan(read), total, read)
+    at_most_read = np.where(np.isnan(read), total, read)
+    cold = _cold(view)
+    less_read = at_most_read < _LESS * needed_read
+    yield _Moved(
+        less_read & cold, "read", at_most_read, needed_read, Severity.ERROR,
+        "and the caches were flushed before: this cannot be",
+    )  # fmt: skip
+    yield _Moved(
+        less_read & ~cold, "read", at_most_read, needed_read, Severity.NOTE,
+        "the rest was in L2 before, or the problem is another one",
+    )  # fmt: skip
+    less_written = written < _LESS * needed_written
+    # What SMs did not even write to L2 is not left there.
+    not_stored = less_written & (view.floats("checks.l2.written") < _LESS * needed_written)
+    yield _Moved(
+        not_stored, "written", view.floats("checks.l2.written"), needed_written, Severity.WARNING,
+        "SMs did not write more, not even to L2: the problem is another one",
+    )  # fmt: skip
+    yield _Moved(
+        less_written & ~not_stored, "written", written, needed_written, Severity.NOTE, "the rest is still in L2"
+    )
+    needed = needed_read + needed_written
+    less = np.isnan(written) & ~less_read & (total < _LESS * needed)
+    yield _Moved(less, "moved", total, needed, Severity.NOTE, "the rest is still in L2, or was there before")
+
+
+def _cold(view: View) -> BoolArray:
+    """Launches before which caches are known to have been flushed; of merged captures in all of them."""
+    if view.captures_apart is not None:
+        return np.full(view.size, all(facts.cache_control == "all" for facts in view.inputs))
     cold = np.zeros(view.size, np.bool_)
     for facts in view.inputs:
         if facts.cache_control == "all":
             cold |= view.launches_of(facts)
-    less_read = read < _LESS * needed_read
-    less_written = ~less_read & ((written < _LESS * needed_written) | (total < _LESS * (needed_read + needed_written)))
-    for hit, severity, verb, moved, needed in (
-        (less_read & cold, Severity.ERROR, "read", read, needed_read),
-        (less_read & ~cold, Severity.NOTE, "read", read, needed_read),
-        (less_written, Severity.NOTE, "moved", total, needed_read + needed_written),
-    ):
-        if hit.any():
-            moved = np.where(np.isnan(moved), read + written, moved)
-            share = ratio(moved, needed)
-            worst = int(np.where(hit, share, np.inf).argmin())
-            cause = likely_cause(float(share[worst])) if share[worst] > 0 else ""
-            where = {
-                Severity.ERROR: "and the caches were flushed before: this cannot be",
-                Severity.NOTE: "the rest was in L2 before" if verb == "read" else "the rest is still in L2",
-            }[severity]
-            yield Evidence(
-                hit,
-                f"{_title(view, worst)}: {needed[worst]:.6g} byte have to be {verb}, and {moved[worst]:.6g} were "
-                f"({share[worst]:.3g} times as many){which(hit, worst)}; {where}{f' ({cause}?)' if cause else ''}"
-                f"{_bandwidth(view, worst)}.",
-                "Look for the unit and the problem size." if severity == Severity.ERROR else "",
-                severity,
-            )
+    return cold
 
 
 def traffic_beyond_compulsory(view: View) -> Iterator[Evidence]:
@@ -128,8 +166,8 @@ def traffic_beyond_compulsory(view: View) -> Iterator[Evidence]:
         worst = int(np.where(hit, share, -np.inf).argmax())
         yield Evidence(
             hit,
-            f"{_title(view, worst)}: {moved[worst]:.6g} byte moved, {needed[worst]:.6g} have to, {share[worst]:.3g} "
-            f"times as many{which(hit, worst)}.",
+            f"{_title(view, worst)}: {quantity(moved[worst], 'B')} moved, {quantity(needed[worst], 'B')} have to, "
+            f"{share[worst]:.3g} times as many{which(hit, worst)}.",
             "Look for tiles that are read again; compare the L2 hit rate and the order of the blocks.",
         )
 
@@ -149,25 +187,39 @@ def _work(view: View) -> FloatArray:
 
 
 def _executed(view: View) -> FloatArray:
-    """Work of all paths in the unit of the ledger."""
-    result = unknown(view.size)
-    for unit, paths in (("FLOP", FLOP_PATHS), ("OP", tuple(path for path in OP_PATHS if is_tensor(path)))):
-        counted = []
-        for path in paths:
-            at_most = view.labels(f"work.{path}.extent") == Extent.AT_MOST.label
-            counted.append(np.where(at_most, np.nan, view.floats(f"work.{path}.count")))
-        mine = view.labels("ledger.unit") == unit
-        result = np.where(mine, sum_known(counted), result)
-    return result
+    """Work of all paths in the unit of the ledger, as far as it was counted."""
+    is_flop = view.labels("ledger.unit") == "FLOP"
+    return np.where(is_flop, view.floats("flop.count"), _integer_work(view))
+
+
+def _most(view: View) -> FloatArray:
+    """The same at most; not known where something was not counted, or integer instructions may have done the work."""
+    is_flop = view.labels("ledger.unit") == "FLOP"
+    exact = np.zeros(view.size, np.bool_)
+    for path in _INTEGER_PATHS:
+        extent = view.labels(f"work.{path}.extent")
+        exact |= extent == Extent.EXACT.label
+    for path in _INTEGER_PATHS:
+        exact &= view.labels(f"work.{path}.extent") != Extent.AT_LEAST.label
+    exact &= view.floats("work.int.count") == 0
+    return np.where(is_flop, view.floats("flop.count_most"), np.where(exact, _integer_work(view), np.nan))
+
+
+def _integer_work(view: View) -> FloatArray:
+    return sum_known([view.floats(f"work.{path}.count") for path in _INTEGER_PATHS])
+
+
+def _amount(view: View, values: FloatArray, launch: int) -> str:
+    return quantity(values[launch], _unit(view, launch))
 
 
 def _rates(view: View, executed: FloatArray, launch: int) -> str:
     time = view.floats("time")[launch]
     if not time > 0:
         return ""
-    unit = _unit(view, launch)
+    unit = f"{_unit(view, launch)}/s"
     useful = view.floats("ledger.work")[launch] / time
-    return f": {executed[launch] / time:.4g} {unit}/s executed, {useful:.4g} {unit}/s useful"
+    return f": {quantity(executed[launch] / time, unit)} executed, {quantity(useful, unit)} useful"
 
 
 def _bandwidth(view: View, launch: int) -> str:
@@ -177,4 +229,4 @@ def _bandwidth(view: View, launch: int) -> str:
         return ""
     effective = view.floats("traffic.dram.compulsory")[launch] / time
     share = f", {effective / peak:.0%} of the DRAM ceiling" if peak > 0 else ""
-    return f"; with the bytes of the problem the bandwidth would be {effective:.4g} byte/s{share}"
+    return f"; with the bytes of the problem the bandwidth would be {quantity(effective, 'B/s')}{share}"

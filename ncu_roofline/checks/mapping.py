@@ -18,6 +18,7 @@ from ncu_roofline.vocabulary import (
     TIERS,
     Extent,
     TensorState,
+    amount_prefix,
     is_tensor,
 )
 
@@ -231,7 +232,12 @@ def fallback_recipe(view: View) -> Iterator[Evidence]:
     for facts in view.inputs:
         if not facts.is_binary:
             printed |= view.launches_of(facts)
-    rounded = {name: view.flags(f"ceilings.{name}.report.rounded") & printed for name in names}
+    rounded = {
+        name: view.flags(f"ceilings.{name}.report.rounded")
+        & printed
+        & (view.labels(f"{amount_prefix(name)}.peak_source") == "report")
+        for name in names
+    }
     from_opcodes = {name: _from_opcodes(view, name) for name in names if is_tensor(name)}
     for columns, what in (
         (rounded, "ceilings are rates over rounded percentages"), (from_opcodes, "work is from the opcode histogram"),

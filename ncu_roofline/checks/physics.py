@@ -10,7 +10,7 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray, ratio
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View
-from ncu_roofline.vocabulary import TIERS, Severity, amount_prefix, work_unit
+from ncu_roofline.vocabulary import TIERS, Severity, amount_prefix, is_tensor, work_unit
 
 TOO_SHORT: Final = 10e-6
 """Seconds below which a launch is too short to judge (contract, "Severity and exit codes")."""
@@ -70,8 +70,9 @@ def _why_above(view: View, name: str, launch: int, share: float) -> str:
         said.append("a measured ceiling may not have reached the roof")
     if name not in TIERS and ran > clock * (1.0 + _SAME_CLOCK):
         said.append(f"the ceiling is of {clock / 1e9:.4g} GHz, and the launch ran at {ran / 1e9:.4g} GHz")
-    if share > _LIMITS[-1][1] and likely_cause(share):
-        said.append(likely_cause(share))
+    cause = likely_cause(share, unit, tensor=is_tensor(name))
+    if share > _LIMITS[-1][1] and cause:
+        said.append(cause)
     return f": {'; '.join(said)}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -110,6 +110,11 @@ class View:
         mask = np.zeros(self.size, np.bool_)
         mask[facts.first_launch : facts.first_launch + facts.launches] = True
         return mask
+
+    def by_input(self) -> Iterator[tuple[InputFacts, BoolArray]]:
+        """Every input with its launches; captures that were put together are one."""
+        for facts in self.inputs if self.captures_apart is None else self.inputs[:1]:
+            yield facts, self.launches_of(facts)
 
     def matching(self, pattern: str) -> list[str]:
         """Names of the columns that match a pattern such as ``work.*.peak``."""

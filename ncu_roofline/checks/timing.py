@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ncu_roofline.arrays import mapped
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.wording import count, some
 
@@ -95,7 +94,7 @@ def timing_of_other_conditions(view: View) -> Iterator[Evidence]:
         if hidden.any():
             yield Evidence(
                 hidden,
-                "bytes are not paired with the given times: caches are not known to have been the same.",
+                "bytes are not paired with the given times: the caches were others, or are not known to be the same.",
                 "Profile with --cache-control none for the bytes of a running application, or say what is known with "
                 "--conditions.",
             )
@@ -104,25 +103,17 @@ def timing_of_other_conditions(view: View) -> Iterator[Evidence]:
 def timing_of_another_device(view: View) -> Iterator[Evidence]:
     """Times were taken on another device than the counters.
 
-    The file of times names its device, and it is not that of the launch. Neither a rate nor a comparison of the two
-    times says anything about the kernel.
+    The file of times names its device, and it is another product than that of the launch. Neither a rate nor a
+    comparison of the two times says anything about the kernel.
     """
-    devices, sources = view.labels("device"), view.labels("external.source")
+    hit = view.flags("external.other_device")
     for found in view.timings:
-        names = {_product(name) for name in found.device_names}
-        if not names:
-            continue
-        products = mapped(lambda name: None if name is None else _product(name), devices.tolist())
-        known = products != None  # noqa: E711 (element by element)
-        hit = known & np.logical_and.reduce([products != name for name in names]) & (sources == found.path)
-        if hit.any():
-            first = int(np.flatnonzero(hit)[0])
+        mine = hit & (view.labels("external.source") == found.path)
+        if mine.any():
+            first = int(np.flatnonzero(mine)[0])
             yield Evidence(
-                np.asarray(hit, np.bool_),
-                f"{found.path} is of {', '.join(found.device_names)}, and the counters are of {devices[first]}.",
+                np.asarray(mine, np.bool_),
+                f"{found.path} is of {', '.join(found.device_names)}, and the counters are of "
+                f"{view.labels('device')[first]}.",
                 "Take the times on the device that was profiled.",
             )
-
-
-def _product(name: str) -> str:
-    return " ".join(name.casefold().split()).removeprefix("nvidia ")

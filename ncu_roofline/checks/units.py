@@ -34,7 +34,7 @@ def time_against_cycles(view: View) -> Iterator[Evidence]:
     for hit, severity in ((slip, Severity.ERROR), (apart & ~slip, Severity.WARNING)):
         if hit.any():
             launch = farthest_from_one(share, hit)
-            cause = likely_cause(float(share[launch]))
+            cause = likely_cause(float(share[launch]), "s")
             yield Evidence(
                 hit,
                 f"the duration is {time[launch]:.4g} s, the cycles over their clock {counted[launch]:.4g} s, a ratio "
@@ -61,7 +61,7 @@ def binary_prefix(view: View) -> Iterator[Evidence]:
                 yield Evidence(
                     hit,
                     f"{name}: the measured ceiling is {share[first]:.4f} times that of the {source}: "
-                    f"{likely_cause(float(share[first]))}?",
+                    f"{likely_cause(float(share[first]), 'byte/s')}?",
                     "Write the ceiling with its unit spelled out, such as GiB/s.",
                 )
                 break

@@ -10,9 +10,9 @@ from typing import Any, Final
 from ncu_roofline.conditions import read_conditions
 from ncu_roofline.errors import DataFileError, UsageError
 from ncu_roofline.launch_filter import KEYS, LaunchFilter, launch_filter, problem_of
-from ncu_roofline.quantities import BANDWIDTH, BYTES, CLOCK, INTENSITY, SHARE, TIME, read_quantity
+from ncu_roofline.quantities import BANDWIDTH, BYTES, CLOCK, INTENSITY, SHARE, TIME, is_plain, read_quantity
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
-from ncu_roofline.vocabulary import PATHS, TIERS, work_unit
+from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, work_unit
 
 ABOUT: Final = "about"
 AT_LEAST: Final = "at least"
@@ -22,6 +22,7 @@ COMPUTE: Final = "compute"
 """What binds, where a claim says no more than which kind of resource."""
 
 _SCHEMA: Final = 1
+_CONDITIONS: Final = ("cache", "clock")
 _KEYS: Final = ("says", "source", *KEYS, "quantity", "value", "is", "tolerance", "conditions")
 _TOLERANCE: Final = 0.05
 """Share by which a number may be off that people quote with two digits."""
@@ -106,20 +107,20 @@ def _claim(file: YamlFile, where: str, entry: Any) -> Claim | None:
     quantity, value = _text(file, where, entry, "quantity", needed=True), entry.get("value")
     read = _value(file, where, quantity, value) if quantity else None
     relation = entry.get("is", ABOUT)
+    if "is" in entry and quantity == "bound.by":
+        file.report(f"{where}.is", "a name is neither more nor less than another")
     if relation not in (ABOUT, AT_LEAST, AT_MOST):
         file.report(f"{where}.is", f"{relation!r} is none of {ABOUT}, {AT_LEAST}, {AT_MOST}")
     says = _text(file, where, entry, "says")
     claim = Claim(
-        says=says or f"{quantity} is {'' if relation == ABOUT else f'{relation} '}{value}",
+        says=" ".join(says.split()) or f"{quantity} is {'' if relation == ABOUT else f'{relation} '}{value}",
         source=_text(file, where, entry, "source"),
         meant=_meant(file, where, entry),
         quantity=quantity,
         value=0.0 if read is None else read,
         printed=str(value),
         relation=str(relation),
-        tolerance=_number(file, f"{where}.tolerance", entry["tolerance"], SHARE)
-        if "tolerance" in entry
-        else _TOLERANCE,
+        tolerance=_tolerance(file, where, entry),
         conditions=_conditions(file, where, entry),
         where=f"{file.name}:{file.lines.get(where, 1)}",
     )
@@ -141,10 +142,21 @@ def _value(file: YamlFile, where: str, quantity: str, value: Any) -> float | str
         file.report(where, "missing key 'value'")
         return None
     if dimension is not None:
+        if dimension != SHARE and is_plain(value):
+            file.report(f"{where}.value", f"{value!r} needs its unit, such as {dimension}")
         return _number(file, f"{where}.value", value, dimension)
-    if value not in (MEMORY, COMPUTE, *TIERS, *PATHS):
-        file.report(f"{where}.value", f"{value!r} is no tier or path, nor {MEMORY} or {COMPUTE}")
+    if value not in (MEMORY, COMPUTE, *TIERS, *PATHS) or value in NEVER_BINDING_PATHS:
+        file.report(f"{where}.value", f"{value!r} is no tier or path that may bind, nor {MEMORY} or {COMPUTE}")
     return str(value)
+
+
+def _tolerance(file: YamlFile, where: str, entry: Mapping[str, Any]) -> float:
+    if "tolerance" not in entry:
+        return _TOLERANCE
+    value = _number(file, f"{where}.tolerance", entry["tolerance"], SHARE)
+    if value >= 1.0:
+        file.report(f"{where}.tolerance", f"{entry['tolerance']!r} is {value:.0%}; write 2 % as '2 %' or 0.02")
+    return value
 
 
 def _number(file: YamlFile, where: str, value: Any, dimension: str) -> float:
@@ -179,7 +191,10 @@ def _meant(file: YamlFile, where: str, entry: Mapping[str, Any]) -> LaunchFilter
 def _conditions(file: YamlFile, where: str, entry: Mapping[str, Any]) -> Mapping[str, str]:
     text = _text(file, where, entry, "conditions")
     try:
-        return read_conditions(text) if text else {}
+        said = read_conditions(text) if text else {}
     except UsageError as error:
         file.report(f"{where}.conditions", error.problem)
         return {}
+    if not said.keys() <= set(_CONDITIONS):
+        file.report(f"{where}.conditions", f"conditions of a claim are {' and '.join(_CONDITIONS)}")
+    return said

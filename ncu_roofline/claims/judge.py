@@ -5,36 +5,42 @@ Amounts are summed and rates are sums over sums; an amount that is a bound decid
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ratio
 from ncu_roofline.claims.document import ABOUT, AT_LEAST, COMPUTE, MEMORY, Claim
 from ncu_roofline.conditions import Conditions
-from ncu_roofline.vocabulary import FLOP_PATHS, PATHS, TIERS, Extent, amount_prefix
+from ncu_roofline.vocabulary import PATHS, TIERS, Extent, TensorState, amount_prefix, is_tensor
 
 SUPPORTED: Final = "supported"
 CONTRADICTED: Final = "contradicted"
 OPEN: Final = "not decided"
 
-_FIELDS: Final = {"cache": "cache_control", "clock": "clock_control", "replay": "replay_mode"}
+_FIELDS: Final = {"cache": "cache_control", "clock": "clock_control"}
+_TIMES: Final = ("time", "bound.time", "bound.headroom", "external.time")
+_AMOUNTS: Final = ("count", "bytes", "count_most")
+
+Table = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Measured:
     """What a report says of a quantity for some launches; ``low`` and ``high`` are those of single launches.
 
-    ``at_least``: the true value may be above; ``at_most``: below.
+    ``least`` and ``most``: between which the true value lies; both are ``value`` where that is exact, and those of
+    single launches where no sum stands for them all.
     """
 
     value: float
     low: float
     high: float
-    at_least: bool = False
-    at_most: bool = False
+    least: float
+    most: float
     source: str = ""
     """The file of times from elsewhere that it was formed with."""
 
@@ -53,6 +59,22 @@ class Verdict:
     """Why it is not decided."""
     lacks: bool = False
     """Whether counters would decide it that were not collected."""
+
+
+class Chosen(Table):
+    """Columns of some launches, each taken out of the table when it is asked for."""
+
+    def __init__(self, table: Table, launches: BoolArray) -> None:
+        self._table, self._launches = table, launches
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        return self._table[name][self._launches]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
 
 
 class _NotKnownError(Exception):
@@ -79,36 +101,50 @@ def _verdict(table: Columns, claim: Claim, conditions: Sequence[Conditions]) -> 
     launches = claim.meant.launches(table)
     if not launches.any():
         return Verdict(claim, launches, OPEN, reason="no launch of the report is meant by it")
-    columns = {name: column[launches] for name, column in table.items()}
+    columns = Chosen(table, launches)
     try:
+        _refuse_several_devices(columns)
         if isinstance(claim.value, str):
-            _as_claimed(columns, claim, conditions)
+            _under_conditions(columns, claim, conditions)
             outcome, name = _binding(columns, claim.value)
             return Verdict(claim, launches, outcome, name=name)
-        measured = _measured(columns, claim, conditions)
+        measured = _under_conditions(columns, claim, conditions) or _measured(columns, claim.quantity)
     except _NotKnownError as unknown:
         return Verdict(claim, launches, OPEN, reason=str(unknown), lacks=unknown.lacks)
     outcome = _compared(claim, measured)
-    reason = ""
-    if outcome == OPEN:
-        reason = f"the report gives {'a lower' if measured.at_least else 'an upper'} bound of {measured.value:.4g} only"
-    return Verdict(claim, launches, outcome, measured, reason=reason, lacks=outcome == OPEN)
+    reason, lacks = _why_open(measured) if outcome == OPEN else ("", False)
+    return Verdict(claim, launches, outcome, measured, reason=reason, lacks=lacks)
+
+
+def _refuse_several_devices(columns: Table) -> None:
+    devices = set(zip(columns["device"].tolist(), columns["cc"].tolist(), strict=True))
+    if len(devices) > 1:
+        names = ", ".join(sorted(f"{name or 'not named'} (CC {cc or 'not stated'})" for name, cc in devices))
+        raise _NotKnownError(f"launches of several devices are meant by it: {names}", lacks=False)
 
 
 def _compared(claim: Claim, measured: Measured) -> str:
-    """Whether the measured value, which may be a bound, is that of the claim within its tolerance."""
+    """Whether what is measured, which may be a range, is that of the claim within its tolerance."""
     claimed = float(claim.value)
-    low, high = sorted((claimed * (1.0 - claim.tolerance), claimed * (1.0 + claim.tolerance)))
-    low = -np.inf if claim.relation not in (ABOUT, AT_LEAST) else low
-    high = np.inf if claim.relation in (AT_LEAST,) else high
-    at_least = -np.inf if measured.at_most else measured.value
-    at_most = np.inf if measured.at_least else measured.value
-    if at_least > high or at_most < low:
+    low = claimed * (1.0 - claim.tolerance) if claim.relation in (ABOUT, AT_LEAST) else -np.inf
+    high = claimed * (1.0 + claim.tolerance) if claim.relation != AT_LEAST else np.inf
+    if measured.least > high or measured.most < low:
         return CONTRADICTED
-    return SUPPORTED if low <= at_least and at_most <= high else OPEN
+    return SUPPORTED if low <= measured.least and measured.most <= high else OPEN
 
 
-def _binding(columns: Columns, claimed: str) -> tuple[str, str]:
+def _why_open(measured: Measured) -> tuple[str, bool]:
+    """Why a range decides nothing, and whether counters would make it narrower."""
+    if np.isinf(measured.most) and np.isinf(measured.least):
+        return "the report gives a lower bound for some launches and an upper one for others", True
+    if np.isinf(measured.most):
+        return f"the report gives a lower bound of {measured.least:.4g} only", True
+    if np.isinf(measured.least):
+        return f"the report gives an upper bound of {measured.most:.4g} only", True
+    return f"the report says that it is between {measured.least:.6g} and {measured.most:.6g}", False
+
+
+def _binding(columns: Table, claimed: str) -> tuple[str, str]:
     """Whether it is the claimed resource that binds, and what does."""
     by = columns["bound.by"].tolist()
     if None in by:
@@ -121,44 +157,30 @@ def _binding(columns: Columns, claimed: str) -> tuple[str, str]:
     if set(names) <= set(meant):
         if complete:
             return SUPPORTED, said
-        raise _NotKnownError(f"of what is known {said} binds, and not everything was collected")
+        raise _NotKnownError(f"of what is known {said} binds, and not everything that may bind was collected")
     # What is known to take longer rules out what is known to take less.
-    if complete if claimed in kinds else _is_known(columns, claimed):
+    if complete or (claimed not in kinds and _is_known(columns, claimed)):
         return CONTRADICTED, said
     raise _NotKnownError(f"of what is known {said} binds, and {claimed} is not fully known")
 
 
-def _is_known(columns: Columns, name: str) -> bool:
-    """Whether amount and ceiling of a resource are known for every launch."""
+def _is_known(columns: Table, name: str) -> bool:
+    """Whether amount and ceiling of a resource are known for every launch, or that it did nothing."""
     prefix = amount_prefix(name)
+    if is_tensor(name) and (columns["tensor_state"] == TensorState.IDLE).all():
+        return True
     if f"{prefix}.extent" not in columns:
         return False
     exact = columns[f"{prefix}.extent"] == Extent.EXACT.label
-    return bool(exact.all() and not np.isnan(columns[f"{prefix}.peak"]).any())
+    nothing = columns[f"{prefix}.{'bytes' if name in TIERS else 'count'}"] == 0
+    return bool((exact & (nothing | ~np.isnan(columns[f"{prefix}.peak"]))).all())
 
 
 # Values of quantities.
 
 
-def _measured(columns: Columns, claim: Claim, conditions: Sequence[Conditions]) -> Measured:
-    other = _as_claimed(columns, claim, conditions)
-    if other is not None:
-        return other
-    found = value_of(columns, claim.quantity)
-    if found is None:
-        gone, size = int(np.isnan(_column(columns, claim.quantity)).sum()), len(columns["launch"])
-        if not gone:
-            raise _NotKnownError(
-                f"{claim.quantity} differs between {size} launches, and they have no times", lacks=False
-            )
-        raise _NotKnownError(
-            f"{claim.quantity} is not known" + (f" for {gone} of {size} launches" if gone < size else "")
-        )
-    return found
-
-
-def _as_claimed(columns: Columns, claim: Claim, conditions: Sequence[Conditions]) -> Measured | None:
-    """The value under the conditions of the claim where it is from elsewhere; None: the report's own is under them."""
+def _under_conditions(columns: Table, claim: Claim, conditions: Sequence[Conditions]) -> Measured | None:
+    """The value from elsewhere where that was taken under the conditions of the claim; None: the report's own was."""
     for name, wanted in claim.conditions.items():
         if name not in _depends_on(claim.quantity):
             continue
@@ -181,7 +203,7 @@ def _as_claimed(columns: Columns, claim: Claim, conditions: Sequence[Conditions]
 
 def _depends_on(quantity: str) -> tuple[str, ...]:
     """Conditions on which a quantity depends."""
-    if quantity.endswith(".count") or (quantity.startswith("work.") and quantity.endswith(".intensity")):
+    if quantity.endswith(".count"):
         return ()
     if quantity.endswith(".peak") or quantity.startswith("clocks."):
         return ("clock",)
@@ -190,106 +212,128 @@ def _depends_on(quantity: str) -> tuple[str, ...]:
     return ("cache", "clock")
 
 
-def _external(columns: Columns, claim: Claim) -> Measured | None:
-    """The quantity with times from elsewhere, where those were taken as the claim says."""
-    if "external.time" not in columns or np.isnan(columns["external.time"]).any():
+def _external(columns: Table, claim: Claim) -> Measured | None:
+    """The quantity with times from elsewhere, where those are of this device and were taken as the claim says."""
+    time = columns.get("external.time")
+    if time is None or np.isnan(time).any() or columns["external.other_device"].any():
         return None
     for condition, wanted in claim.conditions.items():
-        column = columns.get(f"external.{_FIELDS[condition]}")
-        if column is None or not (column == wanted).all():
+        if not (columns[f"external.{_FIELDS[condition]}"] == wanted).all():
             return None
-    time = columns["external.time"]
-    prefix, _, last = claim.quantity.rpartition(".")
-    if claim.quantity == "time":
-        values, weights = time, np.ones(len(time))
-    elif last == "rate":
-        values, weights = _column(columns, f"{prefix}.external_rate"), time
-    else:
+    found = _with_external_time(columns, claim.quantity)
+    if found is None:
         return None
-    if np.isnan(values).any():
-        return None
-    at_least, at_most = _bounds(columns, claim.quantity)
-    source = ", ".join(dict.fromkeys(str(path) for path in columns["external.source"]))
-    value = float((values * weights).sum() / weights.sum())
-    return Measured(value, float(values.min()), float(values.max()), at_least, at_most, source)
+    weak = " (found by a part of the name)" if (columns["external.match"] == "weak").any() else ""
+    source = ", ".join(dict.fromkeys(str(path) for path in columns["external.source"])) + weak
+    return Measured(found.value, found.low, found.high, found.least, found.most, source)
 
 
-def value_of(columns: Columns, quantity: str) -> Measured | None:
+def _with_external_time(columns: Table, quantity: str) -> Measured | None:
+    """Time and rates of launches with times from elsewhere: a rate is the sum of work over the sum of times."""
+    prefix, _, last = quantity.rpartition(".")
+    if quantity == "time":
+        return value_of(columns, "external.time")
+    if last != "rate":
+        return None
+    is_traffic = prefix.startswith("traffic")
+    if is_traffic and np.isnan(columns.get(f"{prefix}.external_rate", np.array([np.nan]))).any():
+        # Bytes of other caches.
+        return None
+    amount = value_of(columns, f"{prefix}.{'bytes' if is_traffic else 'count'}")
+    if amount is None:
+        return None
+    whole, invocations = columns["external.time"].sum(), columns["invocations"].sum()
+    factor = float(invocations / whole)
+    value, low, high, least, most = (
+        number * factor for number in (amount.value, amount.low, amount.high, amount.least, amount.most)
+    )
+    return Measured(value, low, high, least, most)
+
+
+def _measured(columns: Table, quantity: str) -> Measured:
+    found = value_of(columns, quantity)
+    if found is None:
+        gone, size = int(np.isnan(_column(columns, quantity)).sum()), len(columns["launch"])
+        raise _NotKnownError(
+            f"{quantity} is not known" + (f" for {gone} of {size} launches" if 0 < gone < size else "")
+        )
+    return found
+
+
+def value_of(columns: Table, quantity: str) -> Measured | None:
     """A quantity of some launches taken together; None where it is not known for all of them.
 
-    Times and amounts are those of one launch on average; rates and intensities are sums over sums.
+    Times and amounts are those of one launch on average; rates, shares and intensities are sums over sums. Of other
+    quantities (clocks, peaks, percentages) no sum stands for all launches, and the range does.
     """
+    prefix, _, last = quantity.rpartition(".")
     values = _column(columns, quantity)
-    if np.isnan(values).any():
+    known = values[~np.isnan(values)]
+    together = _sum_over_sum(columns, prefix) if last == "intensity" else None
+    if len(known) == 0 or (len(known) < len(values) and together is None):
         return None
-    low, high = float(values.min()), float(values.max())
-    at_least, at_most = _bounds(columns, quantity)
+    low, high = float(known.min()), float(known.max())
     weights = _weights(columns, quantity)
-    if weights is None:
-        if high - low > 1e-9 * abs(high):
-            return None
-        value = low
+    if together is not None:
+        value = together
+    elif weights is not None and weights.sum() > 0:
+        value = float((values * weights).sum() / weights.sum())
     else:
-        value = float((values * weights).sum() / weights.sum()) if weights.sum() else low
-    return Measured(value, low, high, at_least=at_least, at_most=at_most)
+        return Measured(low, low, high, *_with_bounds(columns, quantity, low, high))
+    return Measured(value, low, high, *_with_bounds(columns, quantity, value, value))
 
 
-def _column(columns: Columns, quantity: str) -> FloatArray:
+def _sum_over_sum(columns: Table, prefix: str) -> float | None:
+    """Work of all launches over the bytes of a tier; None where one of them is not known."""
+    count, size = columns["flop.count"], columns.get(f"{prefix}.bytes")
+    if size is None or np.isnan(count).any() or np.isnan(size).any() or size.sum() == 0:
+        return None
+    return float(count.sum() / size.sum())
+
+
+def _column(columns: Table, quantity: str) -> FloatArray:
     """A quantity of each launch, per invocation; NaN where it is not known."""
     gone = np.full(len(columns["launch"]), np.nan)
     prefix, _, last = quantity.rpartition(".")
-    if prefix == "flop":
-        return _flop(columns, last)
     if last == "share":
         rate, peak = (np.asarray(columns.get(f"{prefix}.{name}", gone), np.float64) for name in ("rate", "peak"))
-        return np.asarray(np.where(peak > 0, rate / np.where(peak > 0, peak, 1.0), np.nan))
+        return ratio(rate, peak)
     values = np.asarray(columns.get(quantity, gone), np.float64)
-    if quantity in ("time", "bound.time", "bound.headroom") or last in ("count", "bytes"):
-        return values / columns["invocations"]
+    if last in ("count", "rate") and is_tensor(prefix.partition(".")[2]):
+        # Where the tensor pipe was idle there was no work, whether or not it was counted.
+        values = np.where(np.isnan(values) & (columns["tensor_state"] == TensorState.IDLE), 0.0, values)
+    if quantity in _TIMES or last in _AMOUNTS:
+        return np.asarray(values / columns["invocations"], np.float64)
     return values
 
 
-def _weights(columns: Columns, quantity: str) -> FloatArray | None:
+def _weights(columns: Table, quantity: str) -> FloatArray | None:
     """What a mean over launches is weighted with, so that it is a sum over a sum; None: there is no such mean."""
     prefix, _, last = quantity.rpartition(".")
-    invocations = np.asarray(columns["invocations"], np.float64)
-    if quantity in ("time", "bound.time", "bound.headroom") or last in ("count", "bytes"):
-        return invocations
+    if quantity in _TIMES or last in _AMOUNTS:
+        return np.asarray(columns["invocations"], np.float64)
     if last == "intensity":
         weights = np.asarray(columns[f"{prefix}.bytes"], np.float64)
-    elif last in ("rate", "share", "fraction"):
+    elif last in ("rate", "share", "fraction", "rate_most"):
         weights = np.asarray(columns["time"], np.float64)
     else:
         return None
     return None if np.isnan(weights).any() else weights
 
 
-def _flop(columns: Columns, last: str) -> FloatArray:
-    """Floating-point work of all paths (``count``, per invocation) or its rate; NaN where none is known."""
-    total = np.full(len(columns["launch"]), np.nan)
-    for path in FLOP_PATHS:
-        values = columns.get(f"work.{path}.{last}")
-        if values is not None:
-            counts = columns[f"work.{path}.extent"] != Extent.AT_MOST.label
-            add = counts & ~np.isnan(values)
-            total = np.where(add, np.nan_to_num(total) + np.nan_to_num(values), total)
-    return total / columns["invocations"] if last == "count" else total
-
-
-def _bounds(columns: Columns, quantity: str) -> tuple[bool, bool]:
-    """Whether a quantity may be above what the columns say, and whether below."""
+def _with_bounds(columns: Table, quantity: str, least: float, most: float) -> tuple[float, float]:
+    """Between which values the true one lies, given what the columns say."""
     prefix, _, last = quantity.rpartition(".")
-    if quantity in ("bound.time", "bound.fraction"):
-        return not bool(columns["bound.complete"].all()), False
-    if quantity == "bound.headroom":
-        return False, not bool(columns["bound.complete"].all())
-    if prefix == "flop":
-        return not bool(columns["flop.complete"].all()), False
+    if quantity in ("bound.time", "bound.fraction", "bound.headroom") and not columns["bound.complete"].all():
+        return (-np.inf, most) if quantity == "bound.headroom" else (least, np.inf)
+    if prefix == "flop" and last in ("count", "rate") and not columns["flop.complete"].all():
+        highest = value_of(columns, f"{quantity}_most")
+        return least, np.inf if highest is None else highest.most
     extent = columns.get(f"{prefix}.extent")
     if extent is None or last == "peak":
-        return False, False
-    at_least, at_most = bool((extent == Extent.AT_LEAST.label).any()), bool((extent == Extent.AT_MOST.label).any())
+        return least, most
+    below, above = (extent == Extent.AT_MOST.label).any(), (extent == Extent.AT_LEAST.label).any()
     if last == "intensity":
         # Its bytes stand below the line.
-        return not bool(columns["flop.complete"].all()) or at_most, at_least
-    return at_least, at_most
+        below, above = above, below or not columns["flop.complete"].all()
+    return (-np.inf if below else least), (np.inf if above else most)

@@ -46,7 +46,7 @@ def check(
         "sarif": checks.to_sarif, "junit": checks.to_junit,
     }[format_]  # fmt: skip
     if write_baseline is not None:
-        write(baseline_of(analysis), write_baseline, inputs)
+        write(baseline_of(analysis), write_baseline, inputs, option="--write-baseline")
     write(render(analysis), output, inputs)
     if options.fails(analysis, fail_on):
         raise click.exceptions.Exit(options.FINDINGS_EXIT)

@@ -155,6 +155,11 @@ def analysed(
     from ncu_roofline.acceptance import read_baseline, with_findings
     from ncu_roofline.pipeline import analyze
 
+    if claims is not None and (kernel, launch, nvtx) != (None, None, None):
+        raise UsageError(
+            "--claims", claims, "goes with all launches: a claim names its own by kernel, grid and block; leave out "
+            "--kernel, --launch and --nvtx",
+        )  # fmt: skip
     made = None
     if scrub or scrub_kernels:
         places = (*inputs, *filter(None, (ceilings, map_, session, baseline, claims, *timing, *expect)))
@@ -175,7 +180,7 @@ def analysed(
         shown = analysis.scrubbed(kernels=scrub_kernels)
         messages.scrub_by(shown.scrubber)
     # Options name launches as the report does.
-    return shown.select(selected(analysis, kernel=kernel, launch=launch, nvtx=nvtx))
+    return shown.select(selected(analysis, shown, kernel=kernel, launch=launch, nvtx=nvtx))
 
 
 def _codes(text: str | None) -> list[str]:

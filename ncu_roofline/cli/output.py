@@ -15,7 +15,7 @@ STANDARD = "-"
 _PIPE_WIDTH = 160
 
 
-def write(text: str | bytes, output: str | None, inputs: Sequence[str]) -> None:
+def write(text: str | bytes, output: str | None, inputs: Sequence[str], *, option: str = "--output") -> None:
     """Print a text (``None`` or ``-``), or write it to a file under a temporary name that is then renamed.
 
     Links are followed; what is no regular file (a pipe, a device) is written into and not replaced.
@@ -36,14 +36,14 @@ def write(text: str | bytes, output: str | None, inputs: Sequence[str]) -> None:
         return
     target = Path(str(output)).resolve()
     if any(Path(name).exists() and target.exists() and target.samefile(name) for name in inputs):
-        raise UsageError("--output", str(output), "is an input, and inputs are never overwritten")
+        raise UsageError(option, str(output), "is an input, and inputs are never overwritten")
     try:
         if target.exists() and not target.is_file():
             target.write_bytes(content)
         else:
             _replace(target, content)
     except OSError as error:
-        raise UsageError("--output", str(output), f"cannot be written: {error.strerror}") from error
+        raise UsageError(option, str(output), f"cannot be written: {error.strerror}") from error
 
 
 def _replace(target: Path, content: bytes) -> None:

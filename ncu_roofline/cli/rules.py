@@ -12,17 +12,17 @@ from ncu_roofline.errors import UsageError
 def rules(codes: tuple[str, ...]) -> None:
     """List the rules, or print the documentation of some of them by code or name."""
     from ncu_roofline.checks import RULES
-    from ncu_roofline.render.format import aligned
+    from ncu_roofline.formats import aligned
 
     if not codes:
         rows = [(rule.code, rule.severity.label, rule.name, rule.title) for rule in RULES]
         click.echo("\n".join(aligned(rows)))
         return
-    for number, code in enumerate(codes):
-        found = [rule for rule in RULES if code.upper() == rule.code or code.lower() == rule.name]
-        if not found:
+    found = {code: [rule for rule in RULES if code.upper() == rule.code or code.lower() == rule.name] for code in codes}
+    for code, rules_of_code in found.items():
+        if not rules_of_code:
             raise UsageError("CODE", code, "is no rule; ncu-roofline rules lists them")
-        (rule,) = found
+    for number, (rule,) in enumerate(found.values()):
         needs = f"\nNeeds: {', '.join(rule.needs)}." if rule.needs else ""
         blank = "\n" if number else ""
         click.echo(f"{blank}{rule.code} {rule.name}\nSeverity: {rule.severity.label}.{needs}\n\n{rule.doc}")

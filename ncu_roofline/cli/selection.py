@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def selected(analysis: Analysis, *, kernel: str | None, launch: str | None, nvtx: str | None) -> BoolArray:
-    """The launches that every given option selects.
+def selected(
+    analysis: Analysis, shown: Analysis, *, kernel: str | None, launch: str | None, nvtx: str | None
+) -> BoolArray:
+    """The launches that every given option selects; messages offer the names that are ``shown``.
 
     Raises:
         UsageError: if an option has no meaning or selects nothing.
@@ -33,9 +35,7 @@ def selected(analysis: Analysis, *, kernel: str | None, launch: str | None, nvtx
         if text is not None:
             keep &= mask(analysis, text)
             if not keep.any():
-                raise UsageError(
-                    option, text, f"selects none of the {len(analysis)} launches; {_offer(analysis, option)}"
-                )
+                raise UsageError(option, text, f"selects none of the {len(analysis)} launches; {_offer(shown, option)}")
     return keep
 
 

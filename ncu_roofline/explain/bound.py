@@ -61,6 +61,8 @@ def _gap_text(found: Launch, column: str) -> str:
     """A gap of the bound in words (see ``model.gaps``)."""
     if column == "time":
         return "no time"
+    if column == "tensor_missing":
+        return "tensor work that was not counted"
     if column == "tensor_state":
         return "tensor work, which this map does not count"
     prefix, _, kind = column.rpartition(".")

@@ -17,13 +17,17 @@ import numpy as np
 from ncu_roofline.arrays import Columns, unknown
 from ncu_roofline.errors import DataFileError, UsageError
 from ncu_roofline.launch_filter import KEYS, LaunchFilter, launch_filter, problem_of
-from ncu_roofline.ledger.kinds import KINDS, SIZES, Ledger
+from ncu_roofline.ledger.kinds import KINDS, SIZES, UNSTATED, Ledger
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
-from ncu_roofline.vocabulary import FLOP_PATHS, OP_PATHS
+from ncu_roofline.vocabulary import FLOP_PATHS, OP_PATHS, is_tensor
 
 _OPTION: Final = "--expect"
 _SCHEMA: Final = 1
 _FILE: Final = re.compile(r".*\.ya?ml", re.IGNORECASE)
+_HALF: Final = 0.5
+_LARGEST: Final = 1e24
+"""Beyond any problem; products of three such numbers are still finite."""
+_WHOLE: Final = frozenset({"m", "n", "k", "batch"})
 _TYPED: Final = frozenset({"dtype", "a", "b", "c"})
 
 
@@ -94,16 +98,21 @@ def ledger_columns(table: Columns, expectations: Sequence[Expectation]) -> tuple
 
 
 def _useful(table: Columns, columns: Columns) -> Columns:
-    """The useful work on the path that did most of the work in its unit."""
+    """The useful work on the path that did most of the work in its unit, and at least half of what is needed.
+
+    Of integer work only that of tensor cores is meant: other integer instructions are addresses and loops.
+    """
     useful: Columns = {}
-    for unit, names in (("FLOP", FLOP_PATHS), ("OP", OP_PATHS)):
+    integers = tuple(path for path in OP_PATHS if is_tensor(path))
+    for unit, names in (("FLOP", FLOP_PATHS), ("OP", integers)):
         paths = [name for name in names if f"work.{name}.count" in table]
         if not paths:
             continue
         counts = np.nan_to_num(np.stack([table[f"work.{name}.count"] for name in paths]), nan=-1.0)
         leading = counts.argmax(axis=0)
         for number, name in enumerate(paths):
-            mine = (leading == number) & (columns["ledger.unit"] == unit) & (counts[number] > 0)
+            does_it = (counts[number] > 0) & (counts[number] >= _HALF * columns["ledger.work"])
+            mine = (leading == number) & (columns["ledger.unit"] == unit) & does_it
             if mine.any():
                 useful[f"work.{name}.useful"] = np.where(mine, columns["ledger.work"], unknown(len(mine)))
     return useful
@@ -113,8 +122,8 @@ def _of_text(text: str) -> Expectation:
     kind, colon, rest = text.partition(":")
     entry: dict[str, Any] = {"kind": kind}
     # A regular expression may have commas in it, so that it comes last and takes the rest.
-    head, _, kernel = rest.partition("kernel=")
-    if kernel:
+    head, has_kernel, kernel = rest.partition("kernel=")
+    if has_kernel:
         entry["kernel"] = kernel
     for item in filter(None, (part.strip() for part in head.split(","))):
         name, equals, value = (part.strip() for part in item.partition("="))
@@ -159,10 +168,12 @@ def _problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in entry.items():
         if key not in known:
             yield key, f"{entry['kind']} has no parameter {key!r}; it has {', '.join(kind.parameters)}"
-        elif key in _TYPED and value not in SIZES:
+        elif key in _TYPED and not (isinstance(value, str) and value in SIZES):
             yield key, f"{value!r} is no data type; known are {', '.join(SIZES)}"
         elif key in kind.parameters and key not in _TYPED and _size(value) is None:
             yield key, f"{key} is {value!r}, which is no number of at least 0"
+        elif key in _WHOLE and not float(value).is_integer():
+            yield key, f"{key} is {value!r} and has to be a whole number"
         elif key in KEYS and (problem := problem_of(key, value)):
             yield key, problem
     for key, default in kind.parameters.items():
@@ -175,9 +186,9 @@ def _size(value: Any) -> float | None:
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) and number >= 0 else None
+    return number if 0 <= number <= _LARGEST else None
 
 
 def _made(entry: Mapping[str, Any], where: str) -> Expectation:
@@ -185,5 +196,5 @@ def _made(entry: Mapping[str, Any], where: str) -> Expectation:
     values: dict[str, float | str] = {}
     for name, default in kind.parameters.items():
         value = entry.get(name, default)
-        values[name] = str(value) if name in _TYPED else float(_size(value) or 0.0)
+        values[name] = str(value) if name in _TYPED else math.nan if value == UNSTATED else float(_size(value) or 0.0)
     return Expectation(kind.make(values), launch_filter(entry), where)

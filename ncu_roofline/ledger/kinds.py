@@ -6,6 +6,7 @@ left in them after.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,8 @@ SIZES: Final[Mapping[str, float]] = {
     "fp64": 8, "fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1, "fp4": 0.5, "int4": 0.5,
 }  # fmt: skip
 """Bytes of an element; TF32 is stored as FP32."""
+UNSTATED: Final = "unstated"
+"""Default of a number that is not known when it is not given."""
 _OPERATIONS: Final = frozenset({"int8", "int4"})
 """Types whose work is counted in OP."""
 
@@ -22,7 +25,7 @@ Parameters = Mapping[str, float | str]
 
 @dataclass(frozen=True)
 class Ledger:
-    """Useful work and compulsory bytes of one problem."""
+    """Useful work and compulsory bytes of one problem; NaN: not stated, or none."""
 
     title: str
     work: float
@@ -66,12 +69,20 @@ def _axpy(values: Parameters) -> Ledger:
 
 def _copy(values: Parameters) -> Ledger:
     size = float(values["bytes"])
-    return Ledger(f"copy of {size:.0f} byte", 0.0, "FLOP", size, size)
+    return Ledger(f"copy of {size:.0f} byte", math.nan, "FLOP", size, size)
 
 
 def _work(values: Parameters) -> Ledger:
-    flop = float(values["flop"]) + 2.0 * float(values["macs"])
-    return Ledger("work as stated", flop, "FLOP", float(values["read"]), float(values["written"]))
+    flop, macs, read, written = (float(values[name]) for name in ("flop", "macs", "read", "written"))
+    work = _stated(flop) + 2.0 * _stated(macs) if not (math.isnan(flop) and math.isnan(macs)) else math.nan
+    if math.isnan(read) and math.isnan(written):
+        return Ledger("work as stated", work, "FLOP", math.nan, math.nan)
+    return Ledger("work as stated", work, "FLOP", _stated(read), _stated(written))
+
+
+def _stated(value: float) -> float:
+    """A number, or 0 where another one was stated instead."""
+    return 0.0 if math.isnan(value) else value
 
 
 def _unit(values: Parameters) -> str:
@@ -88,7 +99,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "axpy": Kind({"n": None, "dtype": None}, "work 2n; read 2n, written n elements", _axpy),
     "copy": Kind({"bytes": None}, "no work; bytes read and written once", _copy),
     "work": Kind(
-        {"flop": 0.0, "macs": 0.0, "read": 0.0, "written": 0.0},
+        {"flop": UNSTATED, "macs": UNSTATED, "read": UNSTATED, "written": UNSTATED},
         "what you know yourself: flop, or macs, of which one is two FLOP; bytes read and written at least",
         _work,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ncu_roofline.devices import Device, load_devices
-from ncu_roofline.render.format import aligned, quantity
+from ncu_roofline.formats import aligned, quantity
 from ncu_roofline.vocabulary import work_unit
 
 _SHOWN = ("fp64", "fp32", "tensor.fp16", "tensor.fp8")

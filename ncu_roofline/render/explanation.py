@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Final
 
 from ncu_roofline.explain import Cell, Explained, Explanation, Step
-from ncu_roofline.render.format import aligned, quantity, seconds, shape
+from ncu_roofline.formats import aligned, quantity, seconds, shape
 from ncu_roofline.version import VERSION
 
 SCHEMA: Final = "ncu-roofline/explanation/1"

@@ -16,7 +16,7 @@ from ncu_roofline.arrays import BoolArray, Columns, rows
 from ncu_roofline.checks import Finding
 from ncu_roofline.collect import COLLECT
 from ncu_roofline.conditions import Conditions
-from ncu_roofline.render.format import UNKNOWN, percent, quantity, seconds, shape
+from ncu_roofline.formats import UNKNOWN, percent, quantity, seconds, shape
 from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, work_unit
 from ncu_roofline.wording import count
 

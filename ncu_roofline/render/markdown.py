@@ -8,7 +8,7 @@ from typing import Final
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
-from ncu_roofline.render.format import short_kernel
+from ncu_roofline.formats import short_kernel
 from ncu_roofline.render.group_table import (
     advice,
     below,

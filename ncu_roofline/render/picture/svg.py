@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from ncu_roofline.render.format import UNKNOWN, percent, quantity, seconds
+from ncu_roofline.formats import UNKNOWN, percent, quantity, seconds
 from ncu_roofline.render.picture.chart import COMPUTE, FAR_FROM_ALL, NOT_KNOWN, Chart, Mark, Roof
 from ncu_roofline.render.picture.labels import Box, place_labels
 from ncu_roofline.render.picture.names import WIDTH as NAME_WIDTH

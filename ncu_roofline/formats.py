@@ -22,6 +22,17 @@ def quantity(value: float | None, unit: str) -> str:
     return f"{_digits(value)} {unit}"
 
 
+def measure(value: float, dimension: str | None) -> str:
+    """A number of a dimension as tables show it: ``1.555 TB/s``, ``22.59 us``, ``85.0%``; without one as it is."""
+    if dimension == "s":
+        return seconds(value)
+    if dimension == "1":
+        return percent(value)
+    if dimension in (None, "FLOP/byte"):
+        return f"{value:.4g}" + (" FLOP/byte" if dimension else "")
+    return quantity(value, dimension.replace("byte", "B"))
+
+
 def seconds(value: float | None) -> str:
     """A duration in the unit in which it is at least one: ``22.59 us``."""
     if value is None or math.isnan(value):
