@@ -181,7 +181,7 @@ def test_every_tier_and_path_may_have_a_ceiling(write: Write, name: str) -> None
         ("fp32", "1.4 TB/s", "is in byte/s, and FLOP/s is needed here"),
         ("tensor.int8", "1 TFLOP/s", "is in FLOP/s, and OP/s is needed here"),
         ("tensor.fp16", "1 TOP/s", "is in OP/s, and FLOP/s is needed here"),
-        ("dram", "1 KB/s", "unknown unit 'KB/s'"),
+        ("dram", "1 KBps", "unknown unit 'KBps'"),
         ("dram", "1 GB", "is in byte, and byte/s is needed here"),
         ("fp32", "1 TFLOPS", "unknown unit 'TFLOPS'"),
         ("dram", "0", "0 is not a finite number above zero"),

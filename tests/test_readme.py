@@ -67,6 +67,14 @@ def test_line_that_sets_up_and_runs_the_main_job_works_on_a_clean_checkout(tmp_p
     assert "tensor.fp16.acc32" in result.stdout
 
 
+def test_options_of_the_readme_are_those_of_a_configuration_file(checkout: Path) -> None:
+    (options,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (checkout / "ncu-roofline.toml").write_text(options)
+    result = run("ncu-roofline check sample_reports/a100_raw.csv", checkout)
+    assert result.returncode == 0, result.stderr
+    assert "C406" not in result.stdout
+
+
 def test_python_of_the_readme_runs(checkout: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     result = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=False)
