@@ -275,3 +275,11 @@ def test_command_of_the_page_about_claims_runs(command: str) -> None:
     result = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert "0 errors, 0 warnings" in result.stdout
+
+
+def test_figure_in_the_readme_is_the_one_that_is_drawn(tmp_path: Path) -> None:
+    report, figure = ROOT / "sample_reports" / "a100_raw.csv", tmp_path / "a100.svg"
+    program = [sys.executable, "-m", "ncu_roofline", "analyze", str(report), "--figure", str(figure)]
+    subprocess.run(program, capture_output=True, check=True)
+    for name in ("a100.svg", "a100-dark.svg"):
+        assert (tmp_path / name).read_text() == (DOCS / "images" / name).read_text()

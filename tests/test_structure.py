@@ -75,9 +75,8 @@ LAYERS: dict[str, set[str]] = {
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},
     "acceptance": {"analysis", "checks", "errors", "strict_yaml"},
     "render": {
-        "analysis", "arrays", "checks", "collect", "conditions", "devices", "explain", "formats", "timings", "version",
-        "vocabulary",
-        "wording",
+        "analysis", "arrays", "checks", "collect", "conditions", "data_files", "devices", "explain", "formats",
+        "timings", "version", "vocabulary", "wording",
     },
     "cli": {
         "acceptance", "analysis", "arrays", "checks", "collection", "devices", "errors", "formats", "maps", "pipeline",

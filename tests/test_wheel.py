@@ -35,6 +35,8 @@ def test_wheel_carries_maps_labels_and_schema_and_no_tests(wheel: Path) -> None:
         "metric_maps/sm_90.yaml",
         "metric_maps/labels.yaml",
         "schema/analysis-1.json",
+        "render/html/page.css",
+        "render/html/page.js",
     ):
         assert f"ncu_roofline/{name}" in names
     assert not [name for name in names if name.startswith(("tests", "sample_reports"))]
@@ -48,4 +50,6 @@ def test_installed_wheel_analyses_a_report_from_another_folder(wheel: Path, tmp_
     report = ROOT / "sample_reports" / "a100_raw.csv"
     document = json.loads(call(program, "analyze", report, "--format", "json", cwd=tmp_path))
     assert document["launches"][1]["work"]["tensor.fp16.acc32"]["count"] == 2 * 4096**3
+    call(program, "analyze", report, "--html", "out.html", "--figure", "out.svg", cwd=tmp_path)
+    assert "gemm_tensor" in (tmp_path / "out.html").read_text()
     assert document["tool"]["version"] in call(program, "--version", cwd=tmp_path)

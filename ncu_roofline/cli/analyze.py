@@ -39,6 +39,7 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     help="Exit with 1 unless every launch has these tiers and paths, such as dram,fp32.",
 )  # fmt: skip
 @options.fail_on
+@click.option("--html", metavar="FILE", help="Also write the report as one HTML file, which needs nothing beside it.")
 @click.option(
     "--figure", metavar="FILE",
     help="Also draw the roofline: out.svg and out-dark.svg, one more pair for each further device.",
@@ -56,6 +57,7 @@ def analyze(
     sort: str,
     require: str | None,
     fail_on: str,
+    html: str | None,
     figure: str | None,
     quiet: bool,
     **how: Any,
@@ -69,6 +71,10 @@ def analyze(
     analysis = options.analysed(*inputs, quiet=quiet, kernel=kernel, launch=launch, nvtx=nvtx, **how)
     unmet = analysis.lacking(names)
     drawn = _figures(analysis, figure) if figure is not None else {}
+    if html is not None:
+        from ncu_roofline.render.html import to_html
+
+        drawn[html] = to_html(analysis)
     for name, text in drawn.items():
         write(text, name, inputs)
     write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)

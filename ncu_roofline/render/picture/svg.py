@@ -31,6 +31,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 66.0, 632.0, 40.0, 396.0
 _STRIP_TOP, _STRIP_BOTTOM = 446.0, 474.0
 _DASHES: Final = {"report": "", "measured": "7 4"}
 _DOTTED: Final = "1.5 3"
+_NOT_CLICKED: Final = 'pointer-events="none"'
+"""Of a text on a mark: the mark below it is clicked."""
 _NAMED: Final = 12
 _CONNECTED: Final = 12
 _FONT: Final = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
@@ -115,7 +117,7 @@ class _Drawing:
         for value in frame.decades_of_x():
             x = self._x(value)
             yield _line(x, _TOP, x, _BOTTOM, colors["grid"], 1)
-            yield _text(x, _BOTTOM + 14, _plain(value), colors["muted"], anchor="middle")
+            yield _text(x, _BOTTOM + 14, plain(value), colors["muted"], anchor="middle")
         for value in frame.decades_of_y():
             y = self._y(value)
             yield _line(_LEFT, y, _RIGHT, y, colors["grid"], 1)
@@ -181,7 +183,7 @@ class _Drawing:
             x, y = self._x(ridge), self._y(roof.value)
             yield _line(x, _BOTTOM, x, y, self.colors["muted"], 1, dash="1 3")
             if x - last > 56:
-                yield _text(x + 3, _BOTTOM - 4, f"ridge {_plain(float(f'{ridge:.3g}'))}", self.colors["muted"])
+                yield _text(x + 3, _BOTTOM - 4, f"ridge {plain(ridge)}", self.colors["muted"])
                 last = x
 
     def _marks(self) -> Iterator[str]:
@@ -223,7 +225,7 @@ class _Drawing:
         )
         if r >= 7:
             inside = color if is_far else self.colors["on fill"]
-            yield _text(x, y + 4, str(mark.number), inside, anchor="middle", weight=600)
+            yield _text(x, y + 4, str(mark.number), inside, anchor="middle", weight=600, extra=_NOT_CLICKED)
 
     def _strip(self) -> Iterator[str]:
         """Groups without a place on the axes, by the share of the ceiling that they use most."""
@@ -293,11 +295,12 @@ def _hover(mark: Mark) -> str:
     )
 
 
-def _plain(value: float) -> str:
-    """A number without exponent, thousands apart by a thin space."""
-    if value < 1:
-        return f"{value:.10f}".rstrip("0").rstrip(".")
-    return f"{float(f'{value:.4g}'):,.10g}".replace(",", "\u2009")
+def plain(value: float) -> str:
+    """A number of three digits without exponent, thousands apart by a thin space."""
+    rounded = float(f"{value:.3g}")
+    if rounded < 1:
+        return f"{rounded:.10f}".rstrip("0").rstrip(".")
+    return f"{rounded:,.10g}".replace(",", "\u2009")
 
 
 def _with_prefix(value: float) -> str:

@@ -1,0 +1,73 @@
+"use strict";
+(function () {
+  const root = document.documentElement;
+  root.classList.add("scripted");
+  const table = document.getElementById("kernels");
+  const body = table ? table.tBodies[0] : null;
+  const rows = body ? Array.from(body.rows) : [];
+  const search = document.getElementById("filter");
+  const value = function (row, place) {
+    const cell = row.cells[place];
+    const text = cell.dataset.value;
+    return text === undefined ? cell.textContent : text === "" ? null : Number(text);
+  };
+  const sortBy = function (button, place) {
+    const head = button.closest("th");
+    const up = head.getAttribute("aria-sort") === "descending";
+    table.querySelectorAll("th").forEach(function (other) { other.removeAttribute("aria-sort"); });
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    rows.slice().sort(function (one, two) {
+      const a = value(one, place), b = value(two, place);
+      if (a === null || b === null) { return (a === null) - (b === null); }
+      const order = typeof a === "number" ? a - b : a.localeCompare(b);
+      return up ? order : -order;
+    }).forEach(function (row) { body.appendChild(row); });
+  };
+  if (table) {
+    table.querySelectorAll("th button").forEach(function (button) {
+      const place = button.closest("th").cellIndex;
+      button.addEventListener("click", function () { sortBy(button, place); });
+    });
+  }
+  const shown = function () { return Array.from(body.rows).filter(function (row) { return !row.hidden; }); };
+  if (search) {
+    search.addEventListener("input", function () {
+      const words = search.value.toLowerCase();
+      rows.forEach(function (row) { row.hidden = row.dataset.name.toLowerCase().indexOf(words) < 0; });
+      document.getElementById("matching").textContent = shown().length + " of " + rows.length;
+    });
+  }
+  const mark = function () {
+    const id = location.hash.slice(1);
+    rows.forEach(function (row) { row.classList.toggle("current", row.dataset.kernelId === id); });
+    document.querySelectorAll("svg [data-kernel-id]").forEach(function (shape) {
+      const mine = shape.getAttribute("data-kernel-id") === id;
+      shape.setAttribute("opacity", id === "" || mine || !/^k[0-9]+$/.test(id) ? "1" : "0.35");
+    });
+  };
+  const step = function (by) {
+    const list = shown();
+    if (list.length === 0) { return; }
+    const at = list.findIndex(function (row) { return "#" + row.dataset.kernelId === location.hash; });
+    const next = list[Math.min(Math.max(at < 0 ? (by > 0 ? 0 : list.length - 1) : at + by, 0), list.length - 1)];
+    location.hash = next.dataset.kernelId;
+  };
+  document.querySelectorAll("svg [data-kernel-id]").forEach(function (shape) {
+    shape.style.cursor = "pointer";
+    shape.addEventListener("click", function () { location.hash = shape.getAttribute("data-kernel-id"); });
+  });
+  document.addEventListener("keydown", function (event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) { return; }
+    if (event.target === search) {
+      if (event.key === "Escape") { search.blur(); }
+      return;
+    }
+    if (event.key === "j") { step(1); }
+    else if (event.key === "k") { step(-1); }
+    else if (event.key === "Escape") { location.hash = "none"; }
+    else if (event.key === "/" && search) { event.preventDefault(); search.focus(); }
+  });
+  window.addEventListener("hashchange", mark);
+  mark();
+  root.setAttribute("data-ready", "true");
+})();

@@ -1,0 +1,274 @@
+"""The HTML report, as text and in a browser: complete without scripts and styles, safe, and with the right numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import ncu_roofline as nr
+from ncu_roofline.cli import main
+from ncu_roofline.render.html import to_html
+from ncu_roofline.render.picture import charts
+from tests.conftest import Write
+from tests.support import ROOT, details, launch
+from tests.test_figure import FILLED
+from tests.test_findings import CLEAN
+
+SAMPLE = ROOT / "sample_reports" / "a100_raw.csv"
+CHROMIUM = shutil.which("chromium")
+HOSTILE = [
+    "</script><script>bad()</script>",
+    "<!--<script>",
+    '"><img src=x onerror=bad()>',
+    "k\x01\u202e<b>",
+    "x<y>(z)&amp;",
+]
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, and the texts of some."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, str] = {}
+        self._open: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = dict(attrs)
+        self.elements.append((tag, attributes))
+        self._open = attributes.get("data-testid") or (attributes.get("id") if tag == "script" else None)
+
+    def handle_data(self, data: str) -> None:
+        if self._open is not None:
+            self.texts[self._open] = self.texts.get(self._open, "") + data
+
+    def of(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for _, attributes in self.elements if attributes.get("data-testid") == name]
+
+
+@pytest.fixture(scope="module")
+def sample() -> str:
+    return to_html(nr.analyze(SAMPLE, conditions="cache=all,clock=base"))
+
+
+def test_page_has_every_part_of_the_brief(sample: str) -> None:
+    names = {attributes.get("data-testid") for _, attributes in Page(sample).elements}
+    parts = {"verdict", "findings", "timebar", "roofline", "roofline-static", "kernels", "row", "drawer", "ceilings"}
+    assert parts <= names
+
+
+def test_rows_have_the_numbers_of_the_analysis(sample: str) -> None:
+    (chart,) = charts(nr.analyze(SAMPLE))
+    cells = re.findall(r'<tr data-testid="row" data-kernel-id="(k\d+)".*?</tr>', sample, re.DOTALL)
+    assert cells == [f"k{mark.number}" for mark in chart.marks]
+    first = re.findall(r'data-kernel-id="k1" data-bound="dram".*?</tr>', sample, re.DOTALL)[0]
+    numbers = [float(value) for value in re.findall(r'data-value="([^"]+)"', first)]
+    # Number, share, time, launches, fraction, headroom in points, rate, intensity at DRAM, L2 and L1 (meta.yaml).
+    rate = 134217728 / 1.1e-3
+    assert numbers == pytest.approx(
+        [1, 1.1 / 3.96, 1.1e-3, 1, 0.941482, 100 * 1.1 / 3.96 * (1 - 0.941482), rate, 1 / 12, 1 / 12, 1 / 8], rel=1e-4
+    )
+
+
+def test_model_in_the_page_is_the_analysis(sample: str) -> None:
+    (device,) = json.loads(Page(sample).texts["model"])
+    assert {roof["name"]: roof["value"] for roof in device["roofs"]}["dram"] == 1.5552e12
+    assert [group["bound"] for group in device["groups"]] == ["dram", "dram", "tensor.fp16.acc32", "dram", "dram"]
+
+
+def test_verdict_by_hand(sample: str) -> None:
+    # Every group of the sample is at 70.9 % of its roof or better; gemm leaves 20.2 % x 29.07 % = 5.9 points.
+    verdict = Page(sample).texts["verdict"]
+    assert verdict.startswith("100% of the GPU time is at 70% of its roof or better. Most headroom: 3 gemm_tensor (5.9")
+
+
+def test_error_takes_the_place_of_the_verdict(write: Write) -> None:
+    text = to_html(nr.analyze(write(details(*launch(CLEAN | {"DB": "99,000,000 byte"})))))
+    assert "not to be used as they are: P301" in Page(text).texts["verdict"]
+    assert '<details class="findings" data-testid="findings" open>' in text
+    assert 'data-errors="1"' in text
+
+
+def test_page_without_findings_says_so(write: Write) -> None:
+    assert "No findings." in to_html(nr.analyze(write(details(*launch(FILLED))), conditions="cache=all,clock=base"))
+
+
+def test_same_analysis_gives_the_same_bytes(sample: str) -> None:
+    assert to_html(nr.analyze(SAMPLE, conditions="cache=all,clock=base")) == sample
+
+
+def test_page_of_twelve_groups_is_small(write: Write) -> None:
+    rows = [
+        row for n in range(12) for row in launch(FILLED | {"T": f"{20 + n} us"}, number=n, kernel=f"kernel{n}(int)")
+    ]
+    assert len(to_html(nr.analyze(write(details(*rows)))).encode()) < 100_000
+
+
+def test_page_shows_names_of_files_without_their_folders(write: Write, tmp_path: Path) -> None:
+    text = to_html(nr.analyze(write(details(*launch(FILLED)))))
+    assert "report.csv" in text
+    assert str(tmp_path) not in text
+    assert str(ROOT) not in text
+
+
+def test_scrubbed_page_has_no_kernel_name(tmp_path: Path) -> None:
+    out = tmp_path / "out.html"
+    result = CliRunner().invoke(main, ["analyze", str(SAMPLE), "--html", str(out), "--scrub-kernels"])
+    assert result.exit_code == 0
+    assert "gemm" not in out.read_text()
+
+
+def test_hundred_thousand_launches_are_groups(write: Write) -> None:
+    lines = [row for n in range(300) for row in launch({"T": "20 us", "DB": "5 byte"}, number=n, kernel=f"k{n}")]
+    text = to_html(nr.analyze(write(details(*lines))))
+    assert len(Page(text).of("row")) == 200
+    assert "Others: 100 groups" in text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_are_data(write: Write, name: str) -> None:
+    text = to_html(nr.analyze(write(details(*launch(FILLED, kernel=name)))))
+    page = Page(text)
+    assert [attributes for tag, attributes in page.elements if tag == "img"] == []
+    assert len([tag for tag, _ in page.elements if tag == "script"]) == 2
+    assert not re.search("[\x00-\x08\u202a-\u202e]", text)
+    assert json.loads(page.texts["model"])[0]["groups"][0]["kernel"] == name.strip()
+
+
+# In a browser.
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None and not os.environ.get("CI"):
+        pytest.skip("no chromium on the PATH")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tool:
+        started = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Opened:
+    """A page with what it said on the console and asked for."""
+
+    def __init__(self, browser: Any, text: str, folder: Path, anchor: str = "", **options: Any) -> None:
+        path = folder / "report.html"
+        path.write_text(text, encoding="utf-8")
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page = browser.new_page(viewport={"width": 1280, "height": 800}, **options)
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(f"{path.as_uri()}{anchor}")
+
+    def texts(self, selector: str) -> list[str]:
+        return [str(text) for text in self.page.locator(selector).all_text_contents()]
+
+
+def test_page_is_silent_and_asks_for_nothing(browser: Any, sample: str, tmp_path: Path) -> None:
+    opened = Opened(browser, sample, tmp_path)
+    assert opened.page.locator("html").get_attribute("data-ready") == "true"
+    assert opened.said == []
+    assert len(opened.asked) == 1
+
+
+def test_page_is_complete_without_scripts(browser: Any, sample: str, tmp_path: Path) -> None:
+    opened = Opened(browser, sample, tmp_path, java_script_enabled=False)
+    assert len(opened.texts('[data-testid="row"]')) == 5
+    assert opened.page.locator('[data-testid="roofline-static"] [data-kernel-id]').count() == 5
+    opened.page.goto(opened.page.url + "#k3")
+    assert opened.page.locator("#k3").is_visible()
+    assert not opened.page.locator("#k1").is_visible()
+
+
+def test_page_is_complete_without_styles(browser: Any, sample: str, tmp_path: Path) -> None:
+    opened = Opened(browser, re.sub(r"<style>.*?</style>", "", sample, flags=re.DOTALL), tmp_path)
+    assert all(opened.page.locator(f"#k{number}").is_visible() for number in range(1, 6))
+    assert opened.page.locator('[data-testid="roofline-static"]').is_visible()
+
+
+def test_columns_are_sorted_by_their_buttons(browser: Any, sample: str, tmp_path: Path) -> None:
+    opened = Opened(browser, sample, tmp_path)
+    opened.page.get_by_role("button", name="% of roof").click()
+    assert opened.page.locator('th[aria-sort="descending"]').inner_text() == "% of roof"
+    down = opened.texts("tbody tr[data-testid=row] td:first-child")
+    opened.page.get_by_role("button", name="% of roof").click()
+    up = opened.texts("tbody tr[data-testid=row] td:first-child")
+    # 94.1, 90.8, 86.3, 76.7, 70.9 %
+    assert (down, up) == (["1", "4", "5", "2", "3"], ["3", "2", "5", "4", "1"])
+
+
+def test_filter_leaves_the_rows_whose_name_has_the_text(browser: Any, sample: str, tmp_path: Path) -> None:
+    opened = Opened(browser, sample, tmp_path)
+    opened.page.locator("#filter").fill("GEMM")
+    assert opened.page.locator('[data-testid="row"]:visible').count() == 1
+    assert opened.texts("#matching") == ["1 of 5"]
+
+
+def test_mark_and_keys_open_the_drawer_of_a_group(browser: Any, sample: str, tmp_path: Path) -> None:
+    opened = Opened(browser, sample, tmp_path, "#k2")
+    assert opened.page.locator("#k2").is_visible()
+    opened.page.keyboard.press("j")
+    assert opened.page.url.endswith("#k3")
+    opened.page.keyboard.press("k")
+    opened.page.keyboard.press("k")
+    assert opened.page.locator("#k1").is_visible()
+    opened.page.keyboard.press("Escape")
+    assert not opened.page.locator("#k1").is_visible()
+    opened.page.locator('[data-testid="roofline-static"] [data-kernel-id="k3"]').click()
+    assert opened.page.locator("#k3").is_visible()
+    assert opened.page.locator("tr.current").get_attribute("data-kernel-id") == "k3"
+
+
+def test_dark_page_shows_the_dark_chart(browser: Any, sample: str, tmp_path: Path) -> None:
+    opened = Opened(browser, sample, tmp_path, color_scheme="dark")
+    assert not opened.page.locator('[data-testid="roofline-static"]').is_visible()
+    assert opened.page.locator(".dark svg").is_visible()
+    assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 28)"
+
+
+def test_twelve_groups_are_printed_on_two_pages_at_most(browser: Any, write: Write, tmp_path: Path) -> None:
+    rows = [
+        row for n in range(12) for row in launch(FILLED | {"T": f"{20 + n} us"}, number=n, kernel=f"kernel{n}(int)")
+    ]
+    opened = Opened(browser, to_html(nr.analyze(write(details(*rows)))), tmp_path)
+    pdf = opened.page.pdf(prefer_css_page_size=True, print_background=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 2
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_run_nothing_in_the_browser(browser: Any, write: Write, tmp_path: Path, name: str) -> None:
+    text = to_html(nr.analyze(write(details(*launch(FILLED, kernel=name)))))
+    opened = Opened(browser, text, tmp_path, "#k1")
+    assert (opened.said, len(opened.asked)) == ([], 1)
+    assert opened.page.locator("#k1 .name").is_visible()
+
+
+def test_script_that_was_put_in_does_not_run(browser: Any, sample: str, tmp_path: Path) -> None:
+    opened = Opened(browser, sample.replace("<main>", "<main><script>document.title='taken'</script>"), tmp_path)
+    assert opened.page.title() != "taken"
+    assert any("Content Security Policy" in said for said in opened.said)
+
+
+def test_every_kind_of_report_opens_without_a_word(browser: Any, corpus: Path, tmp_path: Path) -> None:
+    for name in ("02-rep-sm80-a100_2025-04-21-77_06-MT.ncu-rep", "17-details-sm80-share_tile.csv",
+                 "29-summary-sm110-print_summary_per_kernel_thor_cc110.csv", "34-rep-sm90-profile.ncu-rep",
+                 "36-text-sm86-ncu_fma_memory.txt", "24-details-sm120-saxpy.csv"):  # fmt: skip
+        opened = Opened(browser, to_html(nr.analyze(corpus / name)), tmp_path)
+        assert (opened.said, len(opened.asked)) == ([], 1), name
+        assert opened.page.locator('[data-testid="row"]').count() > 0
+        opened.page.close()
