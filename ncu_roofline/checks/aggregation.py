@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, FloatArray, mapped, numbered
+from ncu_roofline.arrays import BoolArray, ObjectArray, mapped, numbered
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.formats import shape
 from ncu_roofline.timings import with_arguments
@@ -19,6 +19,8 @@ _SAME: Final = 1e-3
 _CANDIDATES: Final = 8
 """How many launches of one process and id are looked at."""
 _SHOWN: Final = 3
+Launches = npt.NDArray[np.intp]
+
 _KNOWN: Final = ("grid", "block", "device_ordinal", "device", "cc", "stream")
 
 
@@ -61,51 +63,61 @@ def _shared(view: View, *, same: bool) -> dict[tuple[int, int], BoolArray]:
     found: dict[tuple[int, int], BoolArray] = {}
     if len(view.inputs) < 2 or view.captures_apart is not None:
         return found
-    owners: dict[object, list[int]] = {}
-    inputs = view.columns["input"].tolist()
-    amounts = [
-        view.floats("time"),
-        *(view.floats(name) for name in view.matching("*.count") + view.matching("*.bytes")),
-    ]
-    identity = list(zip(*(view.labels(name).tolist() for name in _KNOWN), _kernels(view), strict=True))
-    for launch, key in enumerate(_keys(view)):
-        earlier = [other for other in owners.get(key, ()) if inputs[other] != inputs[launch]] if key else []
-        verdicts = {other: _agree(identity, amounts, other, launch) for other in earlier}
-        twin = next((other for other, agrees in verdicts.items() if agrees), None)
-        if same and twin is not None:
-            found.setdefault((inputs[twin], inputs[launch]), np.zeros(view.size, np.bool_))[launch] = True
-        if not same and earlier and all(agrees is False for agrees in verdicts.values()):
-            found.setdefault((inputs[earlier[0]], inputs[launch]), np.zeros(view.size, np.bool_))[launch] = True
-        if key and len(owners.setdefault(key, [])) < _CANDIDATES:
-            owners[key].append(launch)
+    inputs = view.columns["input"]
+    twin, stranger, open_ = np.full(view.size, -1), np.full(view.size, -1), np.zeros(view.size, np.bool_)
+    for one, two in _pairs(view):
+        agrees, apart = _agree(view, one, two)
+        twin[two[agrees]] = one[agrees]
+        stranger[two[apart]] = one[apart]
+        open_[two[~agrees & ~apart]] = True
+    owner = twin if same else np.where((twin < 0) & ~open_, stranger, -1)
+    hit = np.flatnonzero(owner >= 0)
+    codes, pairs = numbered(zip(inputs[owner[hit]].tolist(), inputs[hit].tolist(), strict=True))
+    for number, pair in enumerate(pairs):
+        found[pair] = np.zeros(view.size, np.bool_)
+        found[pair][hit[codes == number]] = True
     return found
 
 
+def _pairs(view: View) -> Iterator[tuple[Launches, Launches]]:
+    """Launches with the same process and id in different inputs, the earlier ones first, the farthest pairs first."""
+    codes, _ = numbered(_keys(view))
+    order = np.argsort(codes, kind="stable")
+    inputs = view.columns["input"][order]
+    for distance in range(min(_CANDIDATES, view.size - 1), 0, -1):
+        alike = (codes[order[distance:]] == codes[order[:-distance]]) & (inputs[distance:] != inputs[:-distance])
+        if alike.any():
+            yield order[:-distance][alike], order[distance:][alike]
+
+
 def _keys(view: View) -> Iterator[object]:
-    """Process and id of each launch; of an entry without an id process, kernel and shape; None: nothing is known."""
+    """Process and id of each launch; of an entry without an id process, kernel and shape."""
     names = ("process", "ncu_id", "kernel", "grid", "block", "device_ordinal")
-    for process, number, *rest in zip(*(view.labels(name).tolist() for name in names), strict=True):
+    for launch, (process, number, *rest) in enumerate(zip(*(view.labels(n).tolist() for n in names), strict=True)):
         if process is not None and number is not None:
             yield process, number
         else:
-            yield (process, *rest) if rest[0] is not None else None
+            # Without a name it is not known to be anything else's launch.
+            yield (process, *rest) if rest[0] is not None else launch
 
 
-def _agree(identity: Sequence[tuple[object, ...]], amounts: Sequence[FloatArray], one: int, two: int) -> bool | None:
-    """Whether two launches agree; None where they have no number in common."""
-    pairs = zip(identity[one], identity[two], strict=True)
-    if any(a is not None and b is not None and a != b for a, b in pairs):
-        return False
-    known = [(column[one], column[two]) for column in amounts if not np.isnan(column[one] + column[two])]
-    if not known:
-        return None
-    return all(abs(a - b) <= _SAME * max(abs(a), abs(b)) for a, b in known)
+def _agree(view: View, one: Launches, two: Launches) -> tuple[BoolArray, BoolArray]:
+    """Whether launches agree in everything that both know and in a number at least, and whether they differ in some."""
+    apart, common = np.zeros(len(one), np.bool_), np.zeros(len(one), np.bool_)
+    for values in (*(view.labels(name) for name in _KNOWN), _kernels(view)):
+        mine, theirs = values[one], values[two]
+        apart |= (mine != theirs) & (mine != None) & (theirs != None)  # noqa: E711 (element by element)
+    for name in ("time", *view.matching("*.count"), *view.matching("*.bytes")):
+        a, b = view.floats(name)[one], view.floats(name)[two]
+        known = ~np.isnan(a + b)
+        common |= known
+        apart |= known & (np.abs(a - b) > _SAME * np.fmax(np.abs(a), np.abs(b)))
+    return common & ~apart, apart
 
 
-def _kernels(view: View) -> list[str | None]:
+def _kernels(view: View) -> ObjectArray:
     """Kernel names as all forms print them: a binary report has namespaces that a table leaves out."""
-    names = mapped(lambda name: None if name is None else with_arguments(name), view.labels("kernel").tolist())
-    return list(names.tolist())
+    return mapped(lambda name: None if name is None else with_arguments(name), view.labels("kernel").tolist())
 
 
 def ranks_missing(view: View) -> Iterator[Evidence]:

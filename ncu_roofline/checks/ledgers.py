@@ -54,9 +54,9 @@ def work_beyond_useful(view: View) -> Iterator[Evidence]:
 def work_below_useful(view: View) -> Iterator[Evidence]:
     """Less work was executed than the problem needs.
 
-    Every path was counted, so that either the expectation is not that of this launch (a part of the problem, MACs given
-    as FLOP), or the kernel computes something else than its ledger says, such as products of zeros left out by
-    structured sparsity.
+    Of everything that was counted, upper bounds too, it is less: either the expectation is not that of this launch (a
+    part of the problem, MACs given as FLOP), or the kernel computes something else than its ledger says, such as
+    products of zeros left out by structured sparsity.
     """
     executed, needed = _most(view), _work(view)
     share = ratio(executed, needed)
