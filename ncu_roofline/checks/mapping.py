@@ -233,12 +233,11 @@ def fallback_recipe(view: View) -> Iterator[Evidence]:
         if not facts.is_binary:
             printed |= view.launches_of(facts)
     rounded = {
-        name: view.flags(f"ceilings.{name}.report.rounded")
-        & printed
-        & (view.labels(f"{amount_prefix(name)}.peak_source") == "report")
-        for name in names
+        name: _is_rounded(view, name) & printed for name in names if f"{amount_prefix(name)}.peak" in view.columns
     }
-    from_opcodes = {name: _from_opcodes(view, name) for name in names if is_tensor(name)}
+    from_opcodes = {
+        name: _from_opcodes(view, name) for name in names if is_tensor(name) and f"work.{name}.recipe" in view.columns
+    }
     for columns, what in (
         (rounded, "ceilings are rates over rounded percentages"), (from_opcodes, "work is from the opcode histogram"),
     ):  # fmt: skip
@@ -252,8 +251,18 @@ def fallback_recipe(view: View) -> Iterator[Evidence]:
             yield from _by_map(view, hit, f"{what}: {', '.join(said)}")
 
 
+def _is_rounded(view: View, name: str) -> BoolArray:
+    rounded = view.flags(f"ceilings.{name}.report.rounded")
+    if not rounded.any():
+        return rounded
+    return np.asarray(rounded & (view.labels(f"{amount_prefix(name)}.peak_source") == "report"))
+
+
 def _from_opcodes(view: View, path: str) -> BoolArray:
-    recipes, works = view.labels(f"work.{path}.recipe"), view.floats(f"work.{path}.count") > 0
+    works = view.floats(f"work.{path}.count") > 0
+    if not works.any():
+        return works
+    recipes = view.labels(f"work.{path}.recipe")
     return works & mapped(lambda text: text is not None and OPCODE in text, recipes.tolist()).astype(np.bool_)
 
 
