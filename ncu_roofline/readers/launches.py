@@ -81,7 +81,10 @@ class Launches:
             return pl.int_range(frame.height, dtype=pl.Int32, eager=True)
         is_summary = "ncu_id" not in frame.columns
         identity = identity_columns(header) if is_summary else IDS
-        together = ["run", *(name for name in identity if name in frame.columns)]
+        together = [name for name in identity if name in frame.columns]
+        # Runs follow each other, so that the first and the last row tell whether there are several.
+        if frame.height and frame["run"][0] != frame["run"][-1]:
+            together.append("run")
         return frame.select(pl.struct(together).rle_id().cast(pl.Int32)).to_series()
 
     def launches(self) -> tuple[Columns, pl.Series]:
