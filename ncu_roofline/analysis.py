@@ -20,6 +20,7 @@ from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, Severity
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
 
     from ncu_roofline.explain import Explanation
 
@@ -131,6 +132,19 @@ class Analysis:
         from ncu_roofline.render.json_report import to_json  # Renderers come after this module.
 
         return to_json(self)
+
+    def figure(self) -> go.Figure:
+        """The roofline as a plotly figure, with a subplot for each device."""
+        from ncu_roofline.render.picture import charts
+        from ncu_roofline.render.picture.interactive import to_plotly
+
+        return to_plotly(charts(self))
+
+    def _repr_html_(self) -> str:
+        """Chart and table, as a notebook shows them."""
+        from ncu_roofline.render.html import to_notebook
+
+        return to_notebook(self)
 
     def explain(self, launch: int, quantity: str | None = None) -> Explanation:
         """How the numbers of a launch came about: formulas with numbers, printed cells, map lines.

@@ -247,3 +247,45 @@ def test_figure_of_another_kind_is_refused_and_nothing_is_written(tmp_path: Path
 def test_figure_shows_no_name_that_was_to_go(tmp_path: Path) -> None:
     CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", str(tmp_path / "o.svg"), "--scrub-kernels"])
     assert "gemm" not in (tmp_path / "o.svg").read_text()
+
+
+# In Python.
+
+
+def test_plotly_figure_has_the_same_points_and_frame(sample: Chart) -> None:
+    figure = nr.analyze(SAMPLE).figure()
+    points = {trace.name: (trace.x[0], trace.y[0]) for trace in figure.data if re.fullmatch(r"k\d+", trace.name)}
+    assert points == {
+        f"k{mark.number}": (mark.intensity[str(mark.tier)], mark.rate) for mark in sample.marks if mark.is_on_chart
+    }
+    frame = sample.frame
+    assert list(figure.layout.xaxis.range) == pytest.approx([math.log10(frame.x_low), math.log10(frame.x_high)])
+    assert figure.layout.yaxis.type == "log"
+    assert "hash_u32" in figure.layout.annotations[0].text
+
+
+def test_plotly_figure_has_the_roofs_of_the_analysis(sample: Chart) -> None:
+    lines = {trace.name: trace for trace in nr.analyze(SAMPLE).figure().data if trace.mode == "lines"}
+    assert set(lines) == {roof.name for roof in sample.roofs}
+    dram = lines["dram"]
+    assert [y / x for x, y in zip(dram.x, dram.y, strict=True)] == pytest.approx([1.5552e12] * 2)
+    assert list(lines["fp32"].y) == pytest.approx([1.513728e13] * 2)
+
+
+def test_plotly_takes_no_name_for_markup(write: Write) -> None:
+    figure = nr.analyze(write(details(*launch(FILLED, kernel="f<b>(int)")))).figure()
+    (mark,) = (trace for trace in figure.data if trace.name == "k1")
+    assert "<b>" not in mark.hovertext
+    assert mark.hovertext.count("<br>") == 3
+
+
+def test_several_devices_are_subplots(write: Write) -> None:
+    text = details(*launch(FILLED)) + details(*launch(FILLED), device="1")
+    assert len(nr.analyze(write(text)).figure().layout.annotations) == 2
+
+
+def test_notebook_shows_chart_and_table_without_scripts_or_links() -> None:
+    shown = nr.analyze(SAMPLE)._repr_html_()
+    assert shown.count("<svg ") == 1
+    assert shown.count('data-testid="row"') == 5
+    assert not re.search(r"<script|href=|\sid=", shown)

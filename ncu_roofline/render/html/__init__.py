@@ -1,5 +1,5 @@
 """The report as one HTML file: complete without scripts and without styles, and without any request."""
 
-from ncu_roofline.render.html.page import to_html
+from ncu_roofline.render.html.page import to_html, to_notebook
 
-__all__ = ["to_html"]
+__all__ = ["to_html", "to_notebook"]

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html import escape
@@ -73,6 +74,19 @@ def to_html(analysis: Analysis) -> str:
         "</html>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def to_notebook(analysis: Analysis) -> str:
+    """The static charts and the table of groups, without scripts, for a cell of a notebook."""
+    drawn = charts(analysis)
+    marks = [mark for chart in drawn for mark in chart.marks]
+    table = (
+        "\n".join(_table(marks)).replace(' id="kernels"', "").replace(' id="filter"', "").replace(' id="matching"', "")
+    )
+    # Links lead to the drawers of the page, which are not here.
+    table = re.sub(r'<a href="#k[0-9]+">(.*?)</a>', r"\1", table)
+    table = re.sub(r'<p class="control">.*?</p>', "", table, flags=re.DOTALL)
+    return "\n".join([*(to_svg(chart, LIGHT) for chart in drawn), table])
 
 
 # Head.

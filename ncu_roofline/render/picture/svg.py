@@ -197,31 +197,31 @@ class _Drawing:
                 yield _line(xs[0], y, xs[-1], y, self.colors[mark.kind], 1)
                 obstacles.append(Box(xs[0], y - 2, xs[-1], y + 2))
         # Big ones first, so that small ones stay visible.
-        for mark in sorted(shown, key=lambda one: -_radius(one)):
+        for mark in sorted(shown, key=lambda one: -radius(one)):
             yield from self._mark(mark, ticks=mark.number in heaviest)
-            x, y, r = self._x(mark.intensity[str(mark.tier)]), self._y(mark.rate), _radius(mark)
+            x, y, r = self._x(mark.intensity[str(mark.tier)]), self._y(mark.rate), radius(mark)
             obstacles.append(Box(x - r, y - r, x + r, y + r))
         named = shown[:_NAMED]
         texts = [f"{mark.number} {mark.name}"[: NAME_WIDTH + 3] for mark in named]
-        spots = [(self._x(mark.intensity[str(mark.tier)]), self._y(mark.rate), _radius(mark)) for mark in named]
+        spots = [(self._x(mark.intensity[str(mark.tier)]), self._y(mark.rate), radius(mark)) for mark in named]
         limits = Box(_LEFT, _TOP, _RIGHT, _BOTTOM)
         for mark, text, spot in zip(named, texts, place_labels(texts, spots, obstacles, limits, _WIDE), strict=True):
             if spot is not None:
                 yield _text(spot[0], spot[1], text, self.colors["text"], extra=_halo(self.colors))
-            elif _radius(mark) < 7:
+            elif radius(mark) < 7:
                 x, y = self._x(mark.intensity[str(mark.tier)]), self._y(mark.rate)
-                yield _text(x + _radius(mark) + 2, y + 4, str(mark.number), self.colors["text"])
+                yield _text(x + radius(mark) + 2, y + 4, str(mark.number), self.colors["text"])
 
     def _mark(self, mark: Mark, *, ticks: bool) -> Iterator[str]:
         color, y = self.colors[mark.kind], self._y(mark.rate)
         for tier, value in mark.intensity.items() if ticks else ():
             if tier != mark.tier:
                 yield _shape(tier, self._x(value), y, 3.5, fill=self.colors["page"], stroke=color, width=1.5)
-        x, r = self._x(mark.intensity[str(mark.tier)]), _radius(mark)
+        x, r = self._x(mark.intensity[str(mark.tier)]), radius(mark)
         is_far = mark.kind == FAR_FROM_ALL
         fill = self.colors["page"] if is_far else color
         yield _shape(
-            str(mark.tier), x, y, r, fill=fill, stroke=color, width=2, data=_mark_data(mark), title=_hover(mark)
+            str(mark.tier), x, y, r, fill=fill, stroke=color, width=2, data=_mark_data(mark), title=hover(mark)
         )
         if r >= 7:
             inside = color if is_far else self.colors["on fill"]
@@ -241,11 +241,11 @@ class _Drawing:
         for step in range(0, 101, 25):
             x = _LEFT + (_RIGHT - _LEFT) * step / 100
             yield _text(x, _STRIP_BOTTOM + 14, f"{step} %", colors["muted"], anchor="middle")
-        for mark in sorted(placed, key=lambda one: -_radius(one)):
+        for mark in sorted(placed, key=lambda one: -radius(one)):
             name, used = max(mark.usage.items(), key=lambda item: item[1])
             x, y = _LEFT + (_RIGHT - _LEFT) * min(used, 1.0), (_STRIP_TOP + _STRIP_BOTTOM) / 2
             color = colors[name] if name in colors else colors[COMPUTE]
-            yield _shape("none", x, y, 6, fill=color, stroke=color, width=1, data=_mark_data(mark), title=_hover(mark))
+            yield _shape("none", x, y, 6, fill=color, stroke=color, width=1, data=_mark_data(mark), title=hover(mark))
             yield _text(x + 9, y + 4, str(mark.number), colors["text"])
         unplaced = len(aside) - len(placed)
         said = "no counted FLOP or no bytes: share of the ceiling that is used most"
@@ -253,7 +253,7 @@ class _Drawing:
         yield _text(_LEFT, _STRIP_BOTTOM + 30, said, colors["muted"])
 
 
-def _radius(mark: Mark) -> float:
+def radius(mark: Mark) -> float:
     """Its area is the share of the time."""
     if math.isnan(mark.share):
         return 6.0
@@ -272,6 +272,11 @@ def _of(roof: Roof) -> str:
     return "" if roof.source == "report" else f" ({roof.source})"
 
 
+def roof_color(roof: Roof, colors: dict[str, str]) -> str:
+    """Colour of a ceiling: that of its tier, or of compute."""
+    return colors[roof.name] if roof.is_tier else colors[COMPUTE]
+
+
 def _dash(roof: Roof) -> str:
     return _DASHES.get(roof.source, _DOTTED)
 
@@ -285,7 +290,7 @@ def _mark_data(mark: Mark) -> str:
     return f'data-kernel-id="k{mark.number}" data-value="{mark.rate!r}" data-bound="{mark.bound or UNKNOWN}"{intensity}'
 
 
-def _hover(mark: Mark) -> str:
+def hover(mark: Mark) -> str:
     """Four lines."""
     path = f"{mark.path} {quantity(mark.rate, 'FLOP/s')}" if mark.path and mark.rate > 0 else "no counted FLOP"
     roof = percent(mark.fraction, at_least=not mark.complete)
