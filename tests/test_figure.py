@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import struct
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 import ncu_roofline as nr
 from ncu_roofline.cli import main
 from ncu_roofline.render.picture import DARK, LIGHT, Chart, charts, to_svg
+from ncu_roofline.render.picture.convert import to_png
 from ncu_roofline.render.picture.frame import frame_of
 from ncu_roofline.render.picture.labels import Box, place_labels
 from ncu_roofline.render.picture.names import short_names, visible
@@ -241,6 +244,38 @@ def test_command_writes_a_light_and_a_dark_figure_beside_the_table(tmp_path: Pat
 def test_figure_of_another_kind_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", str(tmp_path / "out.bmp")])
     assert (result.exit_code, result.stdout) == (2, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_png_is_the_drawing_in_pixels_light_and_dark(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", str(tmp_path / "out.png")])
+    assert result.exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out-dark.png", "out.png"]
+    content = (tmp_path / "out.png").read_bytes()
+    # Signature, then the header with width and height (PNG specification, 11.2.1).
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", content[16:24]) == (1600, 1040)
+
+
+def test_png_has_the_same_bytes_every_time() -> None:
+    (chart,) = charts(nr.analyze(SAMPLE))
+    assert to_png(to_svg(chart, LIGHT)) == to_png(to_svg(chart, LIGHT))
+
+
+def test_pdf_is_one_page_of_the_size_of_the_drawing(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", str(tmp_path / "out.pdf")])
+    assert result.exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out.pdf"]
+    content = (tmp_path / "out.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert re.findall(rb"/MediaBox \[([^\]]*)\]", content) == [b"0 0 800 520"]
+
+
+def test_picture_without_a_converter_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    result = CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", str(tmp_path / "out.png")])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "ncu-roofline[figure]" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -272,3 +273,35 @@ def test_every_kind_of_report_opens_without_a_word(browser: Any, corpus: Path, t
         assert (opened.said, len(opened.asked)) == ([], 1), name
         assert opened.page.locator('[data-testid="row"]').count() > 0
         opened.page.close()
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_numbers_of_the_page_are_saved_unrounded(browser: Any, write: Write, tmp_path: Path, kind: str) -> None:
+    analysis = nr.analyze(write(details(*launch(FILLED, kernel='k<int, "a">'))))
+    opened = Opened(browser, to_html(analysis), tmp_path, accept_downloads=True)
+    with opened.page.expect_download() as saved:
+        opened.page.click(f"#{kind}")
+    text = Path(saved.value.path()).read_text(encoding="utf-8")
+    (group,) = list(csv.DictReader(text.splitlines())) if kind == "csv" else json.loads(text)[0]["groups"]
+    (mark,) = charts(analysis)[0].marks
+    assert group["kernel"] == 'k<int, "a">'
+    assert (float(group["time"]), float(group["rate"])) == (mark.time, mark.rate)
+    assert opened.said == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility_check_finds_nothing(browser: Any, sample: str, tmp_path: Path, scheme: str) -> None:
+    opened = Opened(browser, sample, tmp_path, "#k1", bypass_csp=True, color_scheme=scheme)
+    assert _violations(opened) == []
+
+
+def test_accessibility_check_can_find_something(browser: Any, sample: str, tmp_path: Path) -> None:
+    opened = Opened(browser, sample.replace('<html lang="en"', "<html"), tmp_path, bypass_csp=True)
+    assert _violations(opened) == ["html-has-lang"]
+
+
+def _violations(opened: Opened) -> list[str]:
+    """Rules of axe-core that the page breaks; the policy of the page has to be off, because axe is a script."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    return [str(violation["id"]) for violation in Axe().run(opened.page).response["violations"]]

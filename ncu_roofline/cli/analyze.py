@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
 @click.option("--html", metavar="FILE", help="Also write the report as one HTML file, which needs nothing beside it.")
 @click.option(
     "--figure", metavar="FILE",
-    help="Also draw the roofline: out.svg and out-dark.svg, one more pair for each further device.",
+    help="Also draw the roofline: out.svg (or .png) and out-dark.svg, or out.pdf; more for each further device.",
 )  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Leave out the findings below the table, and the progress.")
 def analyze(
@@ -88,18 +89,27 @@ def analyze(
         raise click.exceptions.Exit(options.FINDINGS_EXIT)
 
 
-def _figures(analysis: Analysis, name: str) -> dict[str, str]:
-    """Drawings by the names of their files."""
+def _figures(analysis: Analysis, name: str) -> dict[str, str | bytes]:
+    """Drawings by the names of their files; a PDF is for paper and has no dark one."""
     from ncu_roofline.render.picture import DARK, LIGHT, charts, to_svg
+    from ncu_roofline.render.picture.convert import EXTRA, to_pdf, to_png
 
     path = Path(name)
-    if path.suffix.lower() != ".svg":
-        raise UsageError("--figure", name, "is no name of an SVG file (out.svg)")
-    files = {}
+    kinds: dict[str, Callable[[str], str | bytes]] = {".svg": str, ".png": to_png, ".pdf": to_pdf}
+    kind = path.suffix.lower()
+    if kind not in kinds:
+        raise UsageError("--figure", name, "is no name of a picture (out.svg, out.png or out.pdf)")
+    themes = {"": LIGHT} if kind == ".pdf" else {"": LIGHT, "-dark": DARK}
+    files: dict[str, str | bytes] = {}
     for number, chart in enumerate(charts(analysis), start=1):
         place = f"-{number}" if number > 1 else ""
-        for theme, colors in (("", LIGHT), ("-dark", DARK)):
-            files[str(path.with_name(f"{path.stem}{place}{theme}{path.suffix}"))] = to_svg(chart, colors)
+        for theme, colors in themes.items():
+            file = str(path.with_name(f"{path.stem}{place}{theme}{path.suffix}"))
+            try:
+                files[file] = kinds[kind](to_svg(chart, colors))
+            except ModuleNotFoundError as error:
+                needed = f"needs a converter: pip install 'ncu-roofline[{EXTRA}]', or write an SVG"
+                raise UsageError("--figure", name, needed) from error
     return files
 
 

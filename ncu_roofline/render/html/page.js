@@ -56,6 +56,37 @@
     shape.style.cursor = "pointer";
     shape.addEventListener("click", function () { location.hash = shape.getAttribute("data-kernel-id"); });
   });
+  const saveAs = function (name, kind, text) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: kind }));
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  const model = function () { return JSON.parse(document.getElementById("model").textContent); };
+  const asCsv = function () {
+    const tiers = ["dram", "l2", "l1"];
+    const names = ["id", "kernel", "launches", "time", "share", "bound", "fraction", "complete", "path", "rate"];
+    const quoted = function (one) {
+      const text = one === null || one === undefined ? "" : String(one);
+      return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+    };
+    const lines = [["device"].concat(names, tiers.map(function (tier) { return "intensity." + tier; }))];
+    model().forEach(function (chart) {
+      chart.groups.forEach(function (group) {
+        lines.push([chart.device].concat(
+          names.map(function (name) { return group[name]; }), tiers.map(function (tier) { return group.intensity[tier]; })
+        ));
+      });
+    });
+    return lines.map(function (line) { return line.map(quoted).join(","); }).join("\n") + "\n";
+  };
+  const on = function (id, action) {
+    const button = document.getElementById(id);
+    if (button) { button.addEventListener("click", action); }
+  };
+  on("csv", function () { saveAs("roofline.csv", "text/csv", asCsv()); });
+  on("json", function () { saveAs("roofline.json", "application/json", JSON.stringify(model(), null, 2) + "\n"); });
   document.addEventListener("keydown", function (event) {
     if (event.ctrlKey || event.metaKey || event.altKey) { return; }
     if (event.target === search) {

@@ -213,7 +213,9 @@ def _table(marks: Sequence[Mark]) -> Iterator[str]:
     shown = min(len(marks), _ROWS)
     yield (
         '<p class="control"><label>Filter by name <input id="filter" type="search"></label> '
-        f'<span id="matching" class="muted" role="status">{shown} of {shown}</span></p>'
+        f'<span id="matching" class="muted" role="status">{shown} of {shown}</span> '
+        'Unrounded numbers: <button type="button" id="csv">CSV</button> '
+        '<button type="button" id="json">JSON</button></p>'
     )
     yield '<div class="scroll" tabindex="0" role="region" aria-label="Kernel groups">'
     yield '<table id="kernels" data-testid="kernels">'
