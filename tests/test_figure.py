@@ -192,6 +192,33 @@ def test_every_report_of_the_corpus_is_drawn(corpus: Path) -> None:
             }
 
 
+def test_picture_without_ceilings_and_places_is_a_sentence(write: Write) -> None:
+    (chart,) = charts(nr.analyze(write(details(*launch({"T": "20 us"})))))
+    svg = drawn(chart)
+    assert list(svg.iter(f"{SVG}line")) == []
+    assert any("No roofline" in str(text.text) for text in svg.iter(f"{SVG}text"))
+
+
+def test_tier_below_its_own_mark_is_not_drawn(write: Write) -> None:
+    # 10 MB at DRAM; 12 MB at L1 are 0.08 decades away, less than the radius of the only group (18 px).
+    for size, ticks in (("12 Mbyte", 0), ("90 Mbyte", 1)):
+        report = {n: t for n, t in FILLED.items() if not n.startswith("lts__t_sectors")} | {"l1tex__t_bytes.sum": size}
+        (chart,) = charts(nr.analyze(write(details(*launch(report)))))
+        assert set(chart.marks[0].intensity) == {"dram", "l1"}
+        assert len([part for part in drawn(chart).iter(f"{SVG}polygon") if part.get("data-kernel-id") is None]) == ticks
+
+
+def test_name_does_not_cross_a_slope_where_there_is_room(corpus: Path) -> None:
+    (chart,) = charts(nr.analyze(next(corpus.glob("02-*.ncu-rep"))))
+    svg = drawn(chart)
+    (name,) = [text for text in svg.iter(f"{SVG}text") if text.text == "1 silu_kernel"]
+    left, baseline = float(str(name.get("x"))), float(str(name.get("y")))
+    for line in with_data(svg, "data-roof").values():
+        x1, y1, x2, y2 = (float(str(line.get(end))) for end in ("x1", "y1", "x2", "y2"))
+        on_line = [(x1 + (x2 - x1) * step / 1000, y1 + (y2 - y1) * step / 1000) for step in range(1001)]
+        assert not any(left < x < left + 75 and baseline - 9 < y < baseline for x, y in on_line)
+
+
 # Names and labels.
 
 

@@ -27,16 +27,22 @@ DARK: Final = {
 
 WIDTH: Final = 800
 HEIGHT: Final = 520
+_HEIGHT_WITHOUT_STRIP: Final = 438
+_HEIGHT_EMPTY: Final = 80
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66.0, 632.0, 40.0, 396.0
 _STRIP_TOP, _STRIP_BOTTOM = 446.0, 474.0
 _DASHES: Final = {"report": "", "measured": "7 4"}
 _DOTTED: Final = "1.5 3"
 _NOT_CLICKED: Final = 'pointer-events="none"'
 """Of a text on a mark: the mark below it is clicked."""
+_TICK: Final = 3.5
+"""Radius of the mark of another tier."""
 _NAMED: Final = 12
 _CONNECTED: Final = 12
 _FONT: Final = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 _TITLES: Final = {"dram": "DRAM", "l2": "L2", "l1": "L1"}
+_STEP: Final = 4.0
+"""Pixels between the boxes that stand for a line, for labels."""
 _WIDE: Final = 6.3
 """Width of a character of 11 px, for labels."""
 
@@ -50,19 +56,31 @@ def to_svg(chart: Chart, colors: dict[str, str]) -> str:
 
     """
     title = f"Roofline of {chart.device}"
+    height = _height(chart)
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-label={quoteattr(title)} font-family="{_FONT}" font-size="11" data-testid="roofline-static">'
     )
     parts = [
         head,
         f"<title>{escape(title)}</title>",
         f"<desc>{escape(_description(chart))}</desc>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{colors["page"]}"/>',
+        f'<rect width="{WIDTH}" height="{height}" fill="{colors["page"]}"/>',
         *_Drawing(chart, colors).parts(),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _height(chart: Chart) -> int:
+    if _is_empty(chart):
+        return _HEIGHT_EMPTY
+    return HEIGHT if any(not mark.is_on_chart for mark in chart.marks) else _HEIGHT_WITHOUT_STRIP
+
+
+def _is_empty(chart: Chart) -> bool:
+    """Whether there is neither a ceiling nor a group with a place, so that axes would say nothing."""
+    return not chart.roofs and not any(mark.is_on_chart for mark in chart.marks)
 
 
 def _description(chart: Chart) -> str:
@@ -83,6 +101,10 @@ class _Drawing:
 
     def parts(self) -> Iterator[str]:
         yield from self._heading()
+        if _is_empty(self.chart):
+            said = "No roofline: no ceiling is known, and no group has FLOP and bytes. The findings name the counters."
+            yield _text(_LEFT, 60, said, self.colors["text"], size=12)
+            return
         yield from self._axes()
         yield from self._roofs()
         yield from self._ridges()
@@ -135,45 +157,69 @@ class _Drawing:
         )
 
     def _roofs(self) -> Iterator[str]:
-        chart, frame = self.chart, self.chart.frame
+        chart = self.chart
         if not chart.roofs:
             said = "no ceiling is known: ncu-roofline collect gives the counters"
             yield _text(
                 (_LEFT + _RIGHT) / 2, (_TOP + _BOTTOM) / 2, said, self.colors["muted"], anchor="middle", size=12
             )
-        top = max((roof.value for roof in chart.paths), default=frame.y_high)
         for roof in chart.tiers:
-            x_begin = max(frame.x_low, frame.y_low / roof.value)
-            x_end = min(frame.x_high, top / roof.value)
-            if x_begin < x_end:
-                yield from self._slope(roof, x_begin, x_end)
-        steepest = max((roof.value for roof in chart.tiers), default=math.inf)
+            if (line := self._line_of(roof)) is not None:
+                yield from self._slope(roof, line)
         taken: list[float] = []
         for roof in sorted(chart.paths, key=lambda one: -one.value):
-            x_begin = frame.x_low if math.isinf(steepest) else max(frame.x_low, roof.value / steepest)
-            y = self._y(roof.value)
-            yield _line(
-                self._x(x_begin), y, _RIGHT, y, self.colors[COMPUTE], 2, dash=_dash(roof), data=_roof_data(roof)
-            )
+            line = self._line_of(roof)
+            if line is None:
+                continue
+            yield _line(*line, self.colors[COMPUTE], 2, dash=_dash(roof), data=_roof_data(roof))
+            y = line[1]
             label = max([y, *(other + 28 for other in taken if other + 28 > y)], default=y)
             taken.append(label)
             yield _text(_RIGHT + 6, label - 1, _title(roof), self.colors[COMPUTE])
             yield _text(_RIGHT + 6, label + 12, f"{_value(roof)}{_of(roof)}", self.colors["muted"])
 
-    def _slope(self, roof: Roof, x_begin: float, x_end: float) -> Iterator[str]:
-        x1, y1 = self._x(x_begin), self._y(roof.value * x_begin)
-        x2, y2 = self._x(x_end), self._y(roof.value * x_end)
+    def _line_of(self, roof: Roof) -> tuple[float, float, float, float] | None:
+        """Both ends of a ceiling, or None outside the frame: slopes end at the highest path, paths at the edge."""
+        chart, frame = self.chart, self.chart.frame
+        if not roof.is_tier:
+            steepest = max((tier.value for tier in chart.tiers), default=math.inf)
+            y = self._y(roof.value)
+            return self._x(max(frame.x_low, roof.value / steepest)), y, _RIGHT, y
+        x_begin = max(frame.x_low, frame.y_low / roof.value)
+        x_end = min(frame.x_high, max((path.value for path in chart.paths), default=frame.y_high) / roof.value)
+        if x_begin >= x_end:
+            return None
+        return self._x(x_begin), self._y(roof.value * x_begin), self._x(x_end), self._y(roof.value * x_end)
+
+    def _slope(self, roof: Roof, line: tuple[float, float, float, float]) -> Iterator[str]:
         color = self.colors[roof.name]
-        yield _line(x1, y1, x2, y2, color, 2, dash=_dash(roof), data=_roof_data(roof))
-        angle = math.degrees(math.atan2(y2 - y1, x2 - x1))
-        # A third of a decade inside the lower end, above the line.
-        along = min(0.33 / max(math.log10(x_end / x_begin), 0.4), 0.5)
-        x, y = x1 + (x2 - x1) * along, y1 + (y2 - y1) * along
-        text = f"{_title(roof)} {_value(roof)}{_of(roof)}"
+        yield _line(*line, color, 2, dash=_dash(roof), data=_roof_data(roof))
+        x, y, angle = self._place_of_label(line)
         yield (
             f'<text transform="translate({x:.2f} {y - 5:.2f}) rotate({angle:.2f})" fill="{color}" '
-            f"{_halo(self.colors)}>{escape(text)}</text>"
+            f"{_halo(self.colors)}>{escape(_slope_label(roof))}</text>"
         )
+
+    def _place_of_label(self, line: tuple[float, float, float, float]) -> tuple[float, float, float]:
+        """A third of a decade inside the lower end of a slope, and its angle in degrees."""
+        x1, y1, x2, y2 = line
+        decade = (_RIGHT - _LEFT) / math.log10(self.chart.frame.x_high / self.chart.frame.x_low)
+        along = min(0.33 / max((x2 - x1) / decade, 0.4), 0.5)
+        return x1 + (x2 - x1) * along, y1 + (y2 - y1) * along, math.degrees(math.atan2(y2 - y1, x2 - x1))
+
+    def _covered(self) -> Iterator[Box]:
+        """Boxes along the ceilings and their labels, which names are not to cover."""
+        for roof in self.chart.roofs:
+            line = self._line_of(roof)
+            if line is None:
+                continue
+            x1, y1, x2, y2 = line
+            yield from _along(x1, y1, x2, y2, half=1.0)
+            if roof.is_tier:
+                x, y, angle = self._place_of_label(line)
+                length = _WIDE * len(_slope_label(roof))
+                across, down = length * math.cos(math.radians(angle)), length * math.sin(math.radians(angle))
+                yield from _along(x, y - 9, x + across, y - 9 + down, half=6.0)
 
     def _ridges(self) -> Iterator[str]:
         tiers = [roof for roof in self.chart.tiers if roof.name == "dram"]
@@ -189,7 +235,7 @@ class _Drawing:
     def _marks(self) -> Iterator[str]:
         shown = [mark for mark in self.chart.marks if mark.is_on_chart]
         heaviest = {mark.number for mark in shown[:_CONNECTED]}
-        obstacles: list[Box] = []
+        obstacles = list(self._covered())
         for mark in shown:
             if mark.number in heaviest and len(mark.intensity) > 1:
                 xs = sorted(self._x(value) for value in mark.intensity.values())
@@ -201,6 +247,8 @@ class _Drawing:
             yield from self._mark(mark, ticks=mark.number in heaviest)
             x, y, r = self._x(mark.intensity[str(mark.tier)]), self._y(mark.rate), radius(mark)
             obstacles.append(Box(x - r, y - r, x + r, y + r))
+            ticks = self._ticks(mark) if mark.number in heaviest else ()
+            obstacles += [Box(tick - _TICK, y - _TICK, tick + _TICK, y + _TICK) for _, tick in ticks]
         named = shown[:_NAMED]
         texts = [f"{mark.number} {mark.name}"[: NAME_WIDTH + 3] for mark in named]
         spots = [(self._x(mark.intensity[str(mark.tier)]), self._y(mark.rate), radius(mark)) for mark in named]
@@ -214,9 +262,8 @@ class _Drawing:
 
     def _mark(self, mark: Mark, *, ticks: bool) -> Iterator[str]:
         color, y = self.colors[mark.kind], self._y(mark.rate)
-        for tier, value in mark.intensity.items() if ticks else ():
-            if tier != mark.tier:
-                yield _shape(tier, self._x(value), y, 3.5, fill=self.colors["page"], stroke=color, width=1.5)
+        for tier, place in self._ticks(mark) if ticks else ():
+            yield _shape(tier, place, y, _TICK, fill=self.colors["page"], stroke=color, width=1.5)
         x, r = self._x(mark.intensity[str(mark.tier)]), radius(mark)
         is_far = mark.kind == FAR_FROM_ALL
         fill = self.colors["page"] if is_far else color
@@ -227,6 +274,14 @@ class _Drawing:
             inside = color if is_far else self.colors["on fill"]
             yield _text(x, y + 4, str(mark.number), inside, anchor="middle", weight=600, extra=_NOT_CLICKED)
 
+    def _ticks(self, mark: Mark) -> Iterator[tuple[str, float]]:
+        """The other tiers of a group and their places; none below its own mark."""
+        middle = self._x(mark.intensity[str(mark.tier)])
+        for tier, value in mark.intensity.items():
+            place = self._x(value)
+            if tier != mark.tier and abs(place - middle) >= radius(mark):
+                yield tier, place
+
     def _strip(self) -> Iterator[str]:
         """Groups without a place on the axes, by the share of the ceiling that they use most."""
         aside = [mark for mark in self.chart.marks if not mark.is_on_chart]
@@ -234,6 +289,11 @@ class _Drawing:
             return
         colors = self.colors
         placed = [mark for mark in aside if mark.usage]
+        unplaced = len(aside) - len(placed)
+        if not placed:
+            said = f"{count(unplaced, 'group')} without counted FLOP or bytes, and without a ceiling to be held against"
+            yield _text(_LEFT, _STRIP_TOP, said, colors["muted"])
+            return
         yield (
             f'<rect x="{_LEFT:g}" y="{_STRIP_TOP:g}" width="{_RIGHT - _LEFT:g}" '
             f'height="{_STRIP_BOTTOM - _STRIP_TOP:g}" fill="none" stroke="{colors["line"]}"/>'
@@ -247,7 +307,6 @@ class _Drawing:
             color = colors[name] if name in colors else colors[COMPUTE]
             yield _shape("none", x, y, 6, fill=color, stroke=color, width=1, data=_mark_data(mark), title=hover(mark))
             yield _text(x + 9, y + 4, str(mark.number), colors["text"])
-        unplaced = len(aside) - len(placed)
         said = "no counted FLOP or no bytes: share of the ceiling that is used most"
         said += f"; {count(unplaced, 'group')} with neither" if unplaced else ""
         yield _text(_LEFT, _STRIP_BOTTOM + 30, said, colors["muted"])
@@ -266,6 +325,10 @@ def _title(roof: Roof) -> str:
 
 def _value(roof: Roof) -> str:
     return quantity(roof.value, "B/s" if roof.is_tier else "FLOP/s")
+
+
+def _slope_label(roof: Roof) -> str:
+    return f"{_title(roof)} {_value(roof)}{_of(roof)}"
 
 
 def _of(roof: Roof) -> str:
@@ -313,6 +376,14 @@ def _with_prefix(value: float) -> str:
         if value >= factor * 0.999:
             return f"{value / factor:g} {prefix}"
     return f"{value:g}"
+
+
+def _along(x1: float, y1: float, x2: float, y2: float, *, half: float) -> Iterator[Box]:
+    """Boxes of a few pixels that follow a line, ``half`` to both sides of it."""
+    steps = max(int(math.hypot(x2 - x1, y2 - y1) / _STEP), 1)
+    for step in range(steps):
+        x, y = x1 + (x2 - x1) * step / steps, y1 + (y2 - y1) * step / steps
+        yield Box(x, y - half, x + (x2 - x1) / steps, y + half)
 
 
 def _halo(colors: dict[str, str]) -> str:
