@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import ncu_roofline as nr
 from ncu_roofline.cli import main
-from ncu_roofline.render.picture import DARK, LIGHT, Chart, charts, to_svg
+from ncu_roofline.render.picture import DARK, LIGHT, Chart, Frame, charts, to_svg
 from ncu_roofline.render.picture.convert import to_png
 from ncu_roofline.render.picture.frame import frame_of
 from ncu_roofline.render.picture.labels import Box, place_labels
@@ -110,6 +110,37 @@ def test_point_outside_widens_the_frame_by_whole_decades_and_two_at_most(
     assert frame.widened
 
 
+def test_fixed_axes_are_those_of_the_picture_and_what_lies_outside_is_said(tmp_path: Path) -> None:
+    out = tmp_path / "o.svg"
+    how = ["analyze", str(SAMPLE), "--figure", str(out), "--axes", "0.1:10000,1e9:1e15"]
+    assert CliRunner().invoke(main, how).exit_code == 0
+    texts = [str(part.text) for part in ElementTree.parse(out).iter(f"{SVG}text")]
+    # Only the triad, at 1/12 FLOP/byte, is left of 0.1.
+    assert any("Outside, at the edge: 1 group." in text for text in texts)
+    assert {"0.1", "1 P"} <= set(texts)
+    assert "0.01" not in texts
+
+
+def test_ceilings_outside_fixed_axes_are_named_and_not_moved_inside() -> None:
+    # Peaks of the sample: FP64 7.569, FP32 15.14 and tensor 242.2 TFLOP/s; slopes end where the frame does.
+    (chart,) = charts(nr.analyze(SAMPLE), Frame(0.1, 100.0, 1e9, 1e13))
+    svg = drawn(chart)
+    lines = with_data(svg, "data-roof")
+    assert set(lines) == {"dram", "l2", "l1", "fp64"}
+    assert any("Ceilings outside: fp32, tensor.fp16.acc32." in str(text.text) for text in svg.iter(f"{SVG}text"))
+    # L1 at 15.14 TB/s reaches 10 TFLOP/s at 0.66 FLOP/byte: 0.82 of three decades from the left edge.
+    place = 66 + (632 - 66) * math.log10((1e13 / 15.14e12) / 0.1) / 3
+    assert float(str(lines["l1"].get("x2"))) == pytest.approx(place, abs=0.1)
+
+
+@pytest.mark.parametrize("axes", ["", "1:2", "1:100,1:2", "0:10,1:100", "a:b,1:100", "1:10:100,1:100", "1:inf,1:100"])
+def test_axes_that_are_none_are_refused(tmp_path: Path, axes: str) -> None:
+    result = CliRunner().invoke(main, ["analyze", str(SAMPLE), "--html", str(tmp_path / "o.html"), "--axes", axes])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "LOW:HIGH" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_slopes_reach_the_highest_path_and_paths_the_right_edge(sample: Chart) -> None:
     roofs = with_data(drawn(sample), "data-roof")
     top = float(str(roofs["tensor.fp16.acc32"].get("y1")))
@@ -190,6 +221,19 @@ def test_every_report_of_the_corpus_is_drawn(corpus: Path) -> None:
             assert {mark.number for mark in chart.marks if mark.is_on_chart or mark.usage} == {
                 int(name.removeprefix("k")) for name in with_data(svg, "data-kernel-id")
             }
+
+
+def test_group_above_a_ceiling_is_marked(write: Write) -> None:
+    # 10 MB in 20 us are 500 GB/s below the 1.28 TB/s of the report; in 5 us they are 2 TB/s.
+    rows = [*launch(FILLED, kernel="good"), *launch(FILLED | {"T": "5 us"}, number=1, kernel="wrong")]
+    analysis = nr.analyze(write(details(*rows)))
+    (chart,) = charts(analysis)
+    assert "P301" in {finding.code for finding in analysis.finding_list}
+    assert [(mark.name, mark.label) for mark in chart.marks] == [("good", "1"), ("wrong", "2!")]
+    svg = drawn(chart)
+    marks = with_data(svg, "data-kernel-id")
+    assert [marks[name].get("data-errors") for name in ("k1", "k2")] == [None, "true"]
+    assert "2!" in {str(text.text) for text in svg.iter(f"{SVG}text")}
 
 
 def test_picture_without_ceilings_and_places_is_a_sentence(write: Write) -> None:

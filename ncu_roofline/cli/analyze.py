@@ -16,6 +16,7 @@ from ncu_roofline.errors import UsageError
 
 if TYPE_CHECKING:
     from ncu_roofline.analysis import Analysis
+    from ncu_roofline.render.picture import Frame
 
 _FORMATS = ("table", "json", "csv", "parquet", "markdown")
 _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
@@ -45,6 +46,10 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     "--figure", metavar="FILE",
     help="Also draw the roofline: out.svg (or .png) and out-dark.svg, or out.pdf; more for each further device.",
 )  # fmt: skip
+@click.option(
+    "--axes", metavar="LOW:HIGH,LOW:HIGH",
+    help="Axes of figure and page in FLOP/byte and FLOP/s (0.01:1000,1e9:1e14) instead of those of the machine.",
+)  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Leave out the findings below the table, and the progress.")
 def analyze(
     inputs: tuple[str, ...],
@@ -60,6 +65,7 @@ def analyze(
     fail_on: str,
     html: str | None,
     figure: str | None,
+    axes: str | None,
     quiet: bool,
     **how: Any,
 ) -> None:
@@ -71,11 +77,12 @@ def analyze(
     names = required(require)
     analysis = options.analysed(*inputs, quiet=quiet, kernel=kernel, launch=launch, nvtx=nvtx, **how)
     unmet = analysis.lacking(names)
-    drawn = _figures(analysis, figure) if figure is not None else {}
+    frame = _frame(axes) if axes is not None else None
+    drawn = _figures(analysis, figure, frame) if figure is not None else {}
     if html is not None:
         from ncu_roofline.render.html import to_html
 
-        drawn[html] = to_html(analysis)
+        drawn[html] = to_html(analysis, frame)
     for name, text in drawn.items():
         write(text, name, inputs)
     write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)
@@ -89,7 +96,16 @@ def analyze(
         raise click.exceptions.Exit(options.FINDINGS_EXIT)
 
 
-def _figures(analysis: Analysis, name: str) -> dict[str, str | bytes]:
+def _frame(axes: str) -> Frame:
+    from ncu_roofline.render.picture import fixed_frame
+
+    try:
+        return fixed_frame(axes)
+    except ValueError as error:
+        raise UsageError("--axes", axes, "is not LOW:HIGH,LOW:HIGH, each above 0 and of at least a decade") from error
+
+
+def _figures(analysis: Analysis, name: str, frame: Frame | None) -> dict[str, str | bytes]:
     """Drawings by the names of their files; a PDF is for paper and has no dark one."""
     from ncu_roofline.render.picture import DARK, LIGHT, charts, to_svg
     from ncu_roofline.render.picture.convert import EXTRA, to_pdf, to_png
@@ -101,7 +117,7 @@ def _figures(analysis: Analysis, name: str) -> dict[str, str | bytes]:
         raise UsageError("--figure", name, "is no name of a picture (out.svg, out.png or out.pdf)")
     themes = {"": LIGHT} if kind == ".pdf" else {"": LIGHT, "-dark": DARK}
     files: dict[str, str | bytes] = {}
-    for number, chart in enumerate(charts(analysis), start=1):
+    for number, chart in enumerate(charts(analysis, frame), start=1):
         place = f"-{number}" if number > 1 else ""
         for theme, colors in themes.items():
             file = str(path.with_name(f"{path.stem}{place}{theme}{path.suffix}"))

@@ -21,7 +21,7 @@ from ncu_roofline.data_files import metric_map_directory
 from ncu_roofline.formats import percent, quantity, seconds, shape
 from ncu_roofline.render.explanation import to_text
 from ncu_roofline.render.group_table import advice, commands, heading, positions
-from ncu_roofline.render.picture import DARK, LIGHT, Chart, Mark, charts, to_svg
+from ncu_roofline.render.picture import DARK, LIGHT, Chart, Frame, Mark, charts, to_svg
 from ncu_roofline.render.picture.names import visible
 from ncu_roofline.render.picture.svg import plain
 from ncu_roofline.version import VERSION
@@ -37,10 +37,16 @@ _KINDS: Final = {"dram": "DRAM", "l2": "L2", "l1": "L1"}
 _NARROW: Final = "\u202f"
 
 
-def to_html(analysis: Analysis) -> str:
-    """The analysis as one self-contained HTML document."""
+def to_html(analysis: Analysis, frame: Frame | None = None) -> str:
+    """The analysis as one self-contained HTML document.
+
+    Args:
+        analysis: what is shown.
+        frame: the axes of every chart; those of each machine if there are none.
+
+    """
     given, analysis = analysis, _by_name(analysis)
-    drawn = charts(analysis)
+    drawn = charts(analysis, frame)
     style, script = (Path(__file__).with_name(name).read_text("utf-8") for name in ("page.css", "page.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
@@ -240,7 +246,7 @@ def _row(mark: Mark) -> Iterator[str]:
         f'<tr data-testid="row" data-kernel-id="k{mark.number}" data-bound="{_text(mark.bound or "")}" '
         f'data-name="{_text(mark.full_name)}">'
     )
-    yield _cell(str(mark.number), mark.number)
+    yield _cell(mark.label, mark.number, "has an error: see its findings" if mark.wrong else "")
     yield f'<td class="text"><a href="#k{mark.number}">{_text(mark.name)}</a></td>'
     yield _cell(f"{mark.share:.1%}", mark.share)
     yield _cell(seconds(mark.time), mark.time)
@@ -257,11 +263,12 @@ def _row(mark: Mark) -> Iterator[str]:
     yield "</tr>"
 
 
-def _cell(text: str, value: float) -> str:
+def _cell(text: str, value: float, title: str = "") -> str:
     """A number with its unrounded value; a dash where it is not known."""
     if math.isnan(value):
         return f'<td data-value="" title="not known">{_MISSING}</td>'
-    return f'<td data-value="{float(value)!r}">{_text(text).replace(" ", _NARROW)}</td>'
+    said = f' title="{_text(title)}"' if title else ""
+    return f'<td data-value="{float(value)!r}"{said}>{_text(text).replace(" ", _NARROW)}</td>'
 
 
 # Drawers.
@@ -283,7 +290,7 @@ def _drawers(given: Analysis, analysis: Analysis, marks: Sequence[Mark]) -> Iter
 def _drawer(analysis: Analysis, mark: Mark, group: dict[str, Any], explained: str) -> Iterator[str]:
     launches = group["launches"]
     yield f'<section class="drawer" id="k{mark.number}" data-testid="drawer" data-kernel-id="k{mark.number}">'
-    yield f"<h3>{mark.number} {_text(mark.name)}</h3>"
+    yield f"<h3>{mark.label} {_text(mark.name)}</h3>"
     yield f'<p class="name">{_text(visible(mark.full_name))}</p>'
     size = f"grid {shape(group['grid'])}, block {shape(group['block'])}"
     yield f"<p>{count(mark.launches, 'launch')} ({positions(launches)}), {size}, {seconds(mark.time)}</p>"

@@ -13,7 +13,7 @@ from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import BoolArray, Columns, rows
 from ncu_roofline.render.picture.frame import Frame, frame_of
 from ncu_roofline.render.picture.names import short_names
-from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS, amount_prefix
+from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS, Severity, amount_prefix
 
 FAR: Final = 0.4
 """Share of every ceiling below which a group is far from all of them."""
@@ -61,6 +61,13 @@ class Mark:
     tier: str | None
     kind: str
     """What its colour says: a tier, ``compute``, ``far`` or ``unknown``."""
+    wrong: bool
+    """Whether a finding that is an error names a launch of it, as where it lies above a ceiling."""
+
+    @property
+    def label(self) -> str:
+        """Its number, with ``!`` where it is wrong."""
+        return f"{self.number}{'!' if self.wrong else ''}"
 
     @property
     def is_on_chart(self) -> bool:
@@ -87,18 +94,34 @@ class Chart:
         return tuple(roof for roof in self.roofs if roof.is_tier)
 
     @property
+    def outside(self) -> int:
+        """Number of groups that lie beyond the frame and are drawn at its edge."""
+        places = [
+            (self.frame.x(mark.intensity[mark.tier]), self.frame.y(mark.rate)) for mark in self.marks if mark.tier
+        ]
+        return sum(not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0) for x, y in places)
+
+    @property
     def paths(self) -> tuple[Roof, ...]:
         """Peaks of paths."""
         return tuple(roof for roof in self.roofs if not roof.is_tier)
 
 
-def charts(analysis: Analysis) -> tuple[Chart, ...]:
-    """A chart for each device (input, ordinal and name), in the order of its first launch."""
+def charts(analysis: Analysis, frame: Frame | None = None) -> tuple[Chart, ...]:
+    """A chart for each device (input, ordinal and name), in the order of its first launch.
+
+    Args:
+        analysis: what is drawn.
+        frame: the axes of all of them; those of each machine if there are none.
+
+    """
     columns = analysis.columns
     keys = list(zip(*(columns[name].tolist() for name in ("input", "device_ordinal", "device", "cc")), strict=True))
     groups = rows(analysis.groups())
     places = {int(launch): place for place, launch in enumerate(columns["launch"])}
     names = short_names([group["kernel"] for group in groups])
+    errors = [finding for finding in analysis.finding_list if finding.severity == Severity.ERROR]
+    wrong = frozenset(launch for finding in errors for launch in finding.launches)
     found = []
     for key in dict.fromkeys(keys):
         mine = np.array([other == key for other in keys])
@@ -107,15 +130,20 @@ def charts(analysis: Analysis) -> tuple[Chart, ...]:
             for number, (name, group) in enumerate(zip(names, groups, strict=True), start=1)
             if keys[places[group["launches"][0]]] == key
         ]
-        found.append(_chart(columns, mine, of_device, key))
+        found.append(_chart(columns, mine, of_device, key, wrong, frame))
     return tuple(found)
 
 
 def _chart(
-    columns: Columns, mine: BoolArray, groups: Sequence[tuple[int, str, dict[str, Any]]], key: tuple[Any, ...]
+    columns: Columns,
+    mine: BoolArray,
+    groups: Sequence[tuple[int, str, dict[str, Any]]],
+    key: tuple[Any, ...],
+    wrong: frozenset[int],
+    frame: Frame | None,
 ) -> Chart:
     roofs = _roofs(columns, mine)
-    marks = tuple(_mark(number, name, group) for number, name, group in groups)
+    marks = tuple(_mark(number, name, group, wrong) for number, name, group in groups)
     points = [(mark.intensity[tier], mark.rate) for mark in marks if mark.is_on_chart for tier in mark.intensity]
     tiers = [roof.value for roof in roofs if roof.is_tier]
     clock = columns["clocks.sm"][mine]
@@ -127,7 +155,7 @@ def _chart(
         clock=(float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan),
         roofs=roofs,
         marks=marks,
-        frame=frame_of(tiers, [roof.value for roof in roofs if not roof.is_tier], points),
+        frame=frame or frame_of(tiers, [roof.value for roof in roofs if not roof.is_tier], points),
         time=float(np.nansum(columns["time"][mine])),
     )
 
@@ -148,7 +176,7 @@ def _roofs(columns: Columns, mine: BoolArray) -> tuple[Roof, ...]:
     return tuple(roofs)
 
 
-def _mark(number: int, name: str, group: Mapping[str, Any]) -> Mark:
+def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int]) -> Mark:
     path, rate = group["leading.path"], float(group["leading.rate"])
     has_work = isinstance(path, str) and path in FLOP_PATHS and rate > 0
     intensity = {
@@ -181,6 +209,7 @@ def _mark(number: int, name: str, group: Mapping[str, Any]) -> Mark:
         complete=complete,
         tier=bound if bound in intensity else next((tier for tier in CORE_TIERS if tier in intensity), None),
         kind=kind,
+        wrong=not wrong.isdisjoint(group["launches"]),
     )
 
 

@@ -44,6 +44,21 @@ class Frame:
         return _decades(self.y_low, self.y_high)
 
 
+def fixed_frame(text: str) -> Frame:
+    """The frame that ``0.01:1000,1e9:1e14`` describes: intensities in FLOP/byte, then rates in FLOP/s.
+
+    Raises:
+        ValueError: if it is no pair of ranges of numbers above zero, each of at least a decade.
+
+    """
+    ranges = [tuple(float(value) for value in part.split(":")) for part in text.split(",")]
+    (x_low, x_high), (y_low, y_high) = ranges
+    for low, high in ((x_low, x_high), (y_low, y_high)):
+        if not (math.isfinite(high) and low > 0.0 and 10.0 * low <= high):
+            raise ValueError(text)
+    return Frame(x_low, x_high, y_low, y_high)
+
+
 def frame_of(bandwidths: Sequence[float], peaks: Sequence[float], points: Sequence[tuple[float, float]]) -> Frame:
     """The frame of a machine, widened by whole decades where points lie outside.
 

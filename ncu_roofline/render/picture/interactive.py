@@ -39,7 +39,7 @@ def to_plotly(charts: Sequence[Chart]) -> go.Figure:
 
 
 def _title(chart: Chart) -> str:
-    aside = ", ".join(f"{mark.number} {mark.name}" for mark in chart.marks if not mark.is_on_chart)
+    aside = ", ".join(f"{mark.label} {mark.name}" for mark in chart.marks if not mark.is_on_chart)
     without = f"<br>no counted FLOP or no bytes: {escape(aside, quote=False)}" if aside else ""
     return f"{escape(chart.device, quote=False)}{without}"
 
@@ -87,6 +87,6 @@ def _mark(mark: Mark) -> Any:
     text = escape(hover(mark), quote=False).replace("\n", "<br>")
     return go.Scatter(
         x=[mark.intensity[str(mark.tier)]], y=[mark.rate], mode="markers+text", name=f"k{mark.number}",
-        text=str(mark.number), hovertext=text, hoverinfo="text", textfont={"color": LIGHT["on fill"]},
+        text=mark.label, hovertext=text, hoverinfo="text", textfont={"color": LIGHT["on fill"]},
         marker={"symbol": _SYMBOLS[str(mark.tier)], "size": 2 * radius(mark), "color": LIGHT[mark.kind]},
     )  # fmt: skip

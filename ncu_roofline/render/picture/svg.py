@@ -87,7 +87,7 @@ def _description(chart: Chart) -> str:
     """The chart in words."""
     roofs = ", ".join(f"{_title(roof)} {_value(roof)}" for roof in chart.roofs) or "no ceiling is known"
     marks = "; ".join(
-        f"{mark.number} {mark.name}: {percent(mark.share)} of the time, bound by {mark.bound or 'nothing known'}, "
+        f"{mark.label} {mark.name}: {percent(mark.share)} of the time, bound by {mark.bound or 'nothing known'}, "
         f"{percent(mark.fraction, at_least=not mark.complete)} of its roof"
         for mark in chart.marks[:_NAMED]
     )
@@ -131,6 +131,9 @@ class _Drawing:
         launches = sum(mark.launches for mark in chart.marks)
         total = f", {seconds(chart.time)} of GPU time" if chart.time > 0 else ""
         note = " Axes widened for points outside the frame of the machine." if chart.frame.widened else ""
+        beyond = [_title(roof) for roof in chart.roofs if self._line_of(roof) is None]
+        note += f" Ceilings outside: {', '.join(beyond)}." if beyond else ""
+        note += f" Outside, at the edge: {count(chart.outside, 'group')}." if chart.outside else ""
         said = f"{count(len(chart.marks), 'group')}, {count(launches, 'launch')}{total}.{note}"
         yield _text(_LEFT, 33, said, self.colors["muted"])
 
@@ -183,10 +186,13 @@ class _Drawing:
         chart, frame = self.chart, self.chart.frame
         if not roof.is_tier:
             steepest = max((tier.value for tier in chart.tiers), default=math.inf)
-            y = self._y(roof.value)
-            return self._x(max(frame.x_low, roof.value / steepest)), y, _RIGHT, y
+            x_begin = max(frame.x_low, roof.value / steepest)
+            if x_begin >= frame.x_high or not frame.y_low <= roof.value <= frame.y_high:
+                return None
+            return self._x(x_begin), self._y(roof.value), _RIGHT, self._y(roof.value)
+        top = min(frame.y_high, max((path.value for path in chart.paths), default=math.inf))
         x_begin = max(frame.x_low, frame.y_low / roof.value)
-        x_end = min(frame.x_high, max((path.value for path in chart.paths), default=frame.y_high) / roof.value)
+        x_end = min(frame.x_high, top / roof.value)
         if x_begin >= x_end:
             return None
         return self._x(x_begin), self._y(roof.value * x_begin), self._x(x_end), self._y(roof.value * x_end)
@@ -222,10 +228,13 @@ class _Drawing:
                 yield from _along(x, y - 9, x + across, y - 9 + down, half=6.0)
 
     def _ridges(self) -> Iterator[str]:
+        frame = self.chart.frame
         tiers = [roof for roof in self.chart.tiers if roof.name == "dram"]
         last = -math.inf
         for roof in sorted(self.chart.paths, key=lambda one: one.value) if tiers else ():
             ridge = roof.value / tiers[0].value
+            if not (frame.x_low < ridge < frame.x_high and roof.value > frame.y_low):
+                continue
             x, y = self._x(ridge), self._y(roof.value)
             yield _line(x, _BOTTOM, x, y, self.colors["muted"], 1, dash="1 3")
             if x - last > 56:
@@ -250,7 +259,7 @@ class _Drawing:
             ticks = self._ticks(mark) if mark.number in heaviest else ()
             obstacles += [Box(tick - _TICK, y - _TICK, tick + _TICK, y + _TICK) for _, tick in ticks]
         named = shown[:_NAMED]
-        texts = [f"{mark.number} {mark.name}"[: NAME_WIDTH + 3] for mark in named]
+        texts = [f"{mark.label} {mark.name}"[: NAME_WIDTH + 3] for mark in named]
         spots = [(self._x(mark.intensity[str(mark.tier)]), self._y(mark.rate), radius(mark)) for mark in named]
         limits = Box(_LEFT, _TOP, _RIGHT, _BOTTOM)
         for mark, text, spot in zip(named, texts, place_labels(texts, spots, obstacles, limits, _WIDE), strict=True):
@@ -258,7 +267,7 @@ class _Drawing:
                 yield _text(spot[0], spot[1], text, self.colors["text"], extra=_halo(self.colors))
             elif radius(mark) < 7:
                 x, y = self._x(mark.intensity[str(mark.tier)]), self._y(mark.rate)
-                yield _text(x + radius(mark) + 2, y + 4, str(mark.number), self.colors["text"])
+                yield _text(x + radius(mark) + 2, y + 4, mark.label, self.colors["text"])
 
     def _mark(self, mark: Mark, *, ticks: bool) -> Iterator[str]:
         color, y = self.colors[mark.kind], self._y(mark.rate)
@@ -272,7 +281,7 @@ class _Drawing:
         )
         if r >= 7:
             inside = color if is_far else self.colors["on fill"]
-            yield _text(x, y + 4, str(mark.number), inside, anchor="middle", weight=600, extra=_NOT_CLICKED)
+            yield _text(x, y + 4, mark.label, inside, anchor="middle", weight=600, extra=_NOT_CLICKED)
 
     def _ticks(self, mark: Mark) -> Iterator[tuple[str, float]]:
         """The other tiers of a group and their places; none below its own mark."""
@@ -306,7 +315,7 @@ class _Drawing:
             x, y = _LEFT + (_RIGHT - _LEFT) * min(used, 1.0), (_STRIP_TOP + _STRIP_BOTTOM) / 2
             color = colors[name] if name in colors else colors[COMPUTE]
             yield _shape("none", x, y, 6, fill=color, stroke=color, width=1, data=_mark_data(mark), title=hover(mark))
-            yield _text(x + 9, y + 4, str(mark.number), colors["text"])
+            yield _text(x + 9, y + 4, mark.label, colors["text"])
         said = "no counted FLOP or no bytes: share of the ceiling that is used most"
         said += f"; {count(unplaced, 'group')} with neither" if unplaced else ""
         yield _text(_LEFT, _STRIP_BOTTOM + 30, said, colors["muted"])
@@ -350,16 +359,19 @@ def _roof_data(roof: Roof) -> str:
 
 def _mark_data(mark: Mark) -> str:
     intensity = "" if mark.tier is None else f' data-intensity="{mark.intensity[mark.tier]!r}" data-tier="{mark.tier}"'
-    return f'data-kernel-id="k{mark.number}" data-value="{mark.rate!r}" data-bound="{mark.bound or UNKNOWN}"{intensity}'
+    errors = ' data-errors="true"' if mark.wrong else ""
+    bound = mark.bound or UNKNOWN
+    return f'data-kernel-id="k{mark.number}" data-value="{mark.rate!r}" data-bound="{bound}"{intensity}{errors}'
 
 
 def hover(mark: Mark) -> str:
-    """Four lines."""
+    """Four lines, and a fifth where the numbers are not to be used."""
+    wrong = "\nerror: see the findings" if mark.wrong else ""
     path = f"{mark.path} {quantity(mark.rate, 'FLOP/s')}" if mark.path and mark.rate > 0 else "no counted FLOP"
     roof = percent(mark.fraction, at_least=not mark.complete)
     return (
         f"{mark.number} {mark.name}\n{percent(mark.share)} of the time, {count(mark.launches, 'launch')}\n"
-        f"bound by {mark.bound or 'nothing known'}, {roof} of its roof\n{path}"
+        f"bound by {mark.bound or 'nothing known'}, {roof} of its roof\n{path}{wrong}"
     )
 
 
