@@ -121,6 +121,18 @@ def test_fixed_axes_are_those_of_the_picture_and_what_lies_outside_is_said(tmp_p
     assert "0.01" not in texts
 
 
+def test_group_outside_is_a_hollow_caret_inside_the_frame() -> None:
+    (chart,) = charts(nr.analyze(SAMPLE), Frame(0.1, 100.0, 1e9, 1e13))
+    marks = with_data(drawn(chart), "data-kernel-id")
+    # The triad lies left of the frame, the GEMM (1365 FLOP/byte, above 100 TFLOP/s) right of it and above.
+    for name, inside in (("k1", 66 + 8), ("k3", 632 - 8)):
+        corners = [tuple(map(float, pair.split(","))) for pair in str(marks[name].get("points")).split()]
+        assert marks[name].get("fill") == LIGHT["page"]
+        assert all(66 < x < 632 and 40 < y < 396 for x, y in corners)
+        assert abs(sum(x for x, _ in corners) / 3 - inside) < 3
+    assert marks["k2"].tag == f"{SVG}circle"
+
+
 def test_ceilings_outside_fixed_axes_are_named_and_not_moved_inside() -> None:
     # Peaks of the sample: FP64 7.569, FP32 15.14 and tensor 242.2 TFLOP/s; slopes end where the frame does.
     (chart,) = charts(nr.analyze(SAMPLE), Frame(0.1, 100.0, 1e9, 1e13))

@@ -105,6 +105,12 @@ def test_page_without_findings_says_so(write: Write) -> None:
     assert "No findings." in to_html(nr.analyze(write(details(*launch(FILLED))), conditions="cache=all,clock=base"))
 
 
+def test_drawer_has_the_spread_of_the_times_of_its_launches(write: Write) -> None:
+    rows = [row for n, time in enumerate(("30 us", "10 us", "11 us")) for row in launch(FILLED | {"T": time}, number=n)]
+    text = to_html(nr.analyze(write(details(*rows))))
+    assert "51.00 us; one takes 10.00 us to 30.00 us, the median is 11.00 us" in text
+
+
 def test_same_analysis_gives_the_same_bytes(sample: str) -> None:
     assert to_html(nr.analyze(SAMPLE, conditions="cache=all,clock=base")) == sample
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from ncu_roofline.analysis import Analysis
@@ -276,6 +277,7 @@ def _cell(text: str, value: float, title: str = "") -> str:
 
 def _drawers(given: Analysis, analysis: Analysis, marks: Sequence[Mark]) -> Iterator[str]:
     groups = analysis.groups()
+    times = dict(zip(analysis.columns["launch"].tolist(), analysis.columns["time"].tolist(), strict=True))
     yield '<div class="drawers">'
     for mark in marks[:_ROWS]:
         group = {name: column[mark.number - 1] for name, column in groups.items()}
@@ -283,17 +285,25 @@ def _drawers(given: Analysis, analysis: Analysis, marks: Sequence[Mark]) -> Iter
         if mark.number <= _EXPLAINED and mark.bound is not None:
             text = to_text(given.explain(int(group["launches"][0]), mark.bound))
             explained = _without_folders(text, given)
-        yield from _drawer(analysis, mark, group, explained)
+        yield from _drawer(analysis, mark, group, _spread([times[launch] for launch in group["launches"]]), explained)
     yield "</div>"
 
 
-def _drawer(analysis: Analysis, mark: Mark, group: dict[str, Any], explained: str) -> Iterator[str]:
+def _spread(times: Sequence[float]) -> str:
+    """Fastest, middle and slowest of the launches of a group whose time is known."""
+    known = [time for time in times if not math.isnan(time)]
+    if len(known) < 2:
+        return ""
+    return f"; one takes {seconds(min(known))} to {seconds(max(known))}, the median is {seconds(median(known))}"
+
+
+def _drawer(analysis: Analysis, mark: Mark, group: dict[str, Any], spread: str, explained: str) -> Iterator[str]:
     launches = group["launches"]
     yield f'<section class="drawer" id="k{mark.number}" data-testid="drawer" data-kernel-id="k{mark.number}">'
     yield f"<h3>{mark.label} {_text(mark.name)}</h3>"
     yield f'<p class="name">{_text(visible(mark.full_name))}</p>'
     size = f"grid {shape(group['grid'])}, block {shape(group['block'])}"
-    yield f"<p>{count(mark.launches, 'launch')} ({positions(launches)}), {size}, {seconds(mark.time)}</p>"
+    yield f"<p>{count(mark.launches, 'launch')} ({positions(launches)}), {size}, {seconds(mark.time)}{spread}</p>"
     yield f"<p>{_why(mark)}</p>"
     if mark.usage:
         yield '<table><thead><tr><th class="text">Resource</th><th>FLOP/byte</th><th>% of its ceiling</th></tr></thead>'

@@ -94,12 +94,12 @@ class Chart:
         return tuple(roof for roof in self.roofs if roof.is_tier)
 
     @property
-    def outside(self) -> int:
-        """Number of groups that lie beyond the frame and are drawn at its edge."""
-        places = [
-            (self.frame.x(mark.intensity[mark.tier]), self.frame.y(mark.rate)) for mark in self.marks if mark.tier
-        ]
-        return sum(not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0) for x, y in places)
+    def outside(self) -> tuple[Mark, ...]:
+        """Groups that lie beyond the frame."""
+        return tuple(mark for mark in self.marks if mark.tier and not self._holds(mark.intensity[mark.tier], mark.rate))
+
+    def _holds(self, intensity: float, rate: float) -> bool:
+        return 0.0 <= self.frame.x(intensity) <= 1.0 and 0.0 <= self.frame.y(rate) <= 1.0
 
     @property
     def paths(self) -> tuple[Roof, ...]:

@@ -133,7 +133,7 @@ class _Drawing:
         note = " Axes widened for points outside the frame of the machine." if chart.frame.widened else ""
         beyond = [_title(roof) for roof in chart.roofs if self._line_of(roof) is None]
         note += f" Ceilings outside: {', '.join(beyond)}." if beyond else ""
-        note += f" Outside, at the edge: {count(chart.outside, 'group')}." if chart.outside else ""
+        note += f" Outside, at the edge: {count(len(chart.outside), 'group')}." if chart.outside else ""
         said = f"{count(len(chart.marks), 'group')}, {count(launches, 'launch')}{total}.{note}"
         yield _text(_LEFT, 33, said, self.colors["muted"])
 
@@ -242,7 +242,10 @@ class _Drawing:
                 last = x
 
     def _marks(self) -> Iterator[str]:
-        shown = [mark for mark in self.chart.marks if mark.is_on_chart]
+        outside = self.chart.outside
+        yield from (self._caret(mark) for mark in outside)
+        beyond = {mark.number for mark in outside}
+        shown = [mark for mark in self.chart.marks if mark.is_on_chart and mark.number not in beyond]
         heaviest = {mark.number for mark in shown[:_CONNECTED]}
         obstacles = list(self._covered())
         for mark in shown:
@@ -282,6 +285,19 @@ class _Drawing:
         if r >= 7:
             inside = color if is_far else self.colors["on fill"]
             yield _text(x, y + 4, mark.label, inside, anchor="middle", weight=600, extra=_NOT_CLICKED)
+
+    def _caret(self, mark: Mark) -> str:
+        """A group beyond the frame: a triangle at the edge that points to it, with its number."""
+        frame, intensity = self.chart.frame, mark.intensity[str(mark.tier)]
+        across, up = frame.x(intensity), frame.y(mark.rate)
+        side = "left" if across < 0 else "right" if across > 1 else "top" if up > 1 else "bottom"
+        x = min(max(self._x(intensity), _LEFT + 8), _RIGHT - 8)
+        y = min(max(self._y(mark.rate), _TOP + 8), _BOTTOM - 8)
+        color = self.colors[mark.kind]
+        data, title = _mark_data(mark), hover(mark)
+        shape = _shape(side, x, y, 6, fill=self.colors["page"], stroke=color, width=2, data=data, title=title)
+        anchor, place = ("end", x - 10) if across > 1 else ("", x + 10)
+        return shape + _text(place, y + 4, mark.label, self.colors["text"], anchor=anchor, extra=_halo(self.colors))
 
     def _ticks(self, mark: Mark) -> Iterator[tuple[str, float]]:
         """The other tiers of a group and their places; none below its own mark."""
@@ -428,7 +444,7 @@ def _text(
 def _shape(
     tier: str, x: float, y: float, r: float, *, fill: str, stroke: str, width: float, data: str = "", title: str = ""
 ) -> str:
-    """A mark: circle for DRAM, diamond for L2, square for L1, triangle without a tier."""
+    """A mark: circle for DRAM, diamond for L2, square for L1, triangle without a tier or towards an edge."""
     look = f'fill="{fill}" stroke="{stroke}" stroke-width="{width:g}"{f" {data}" if data else ""}'
     inside = f"<title>{escape(title)}</title>" if title else ""
     if tier == "dram":
@@ -442,5 +458,9 @@ _CORNERS: Final[dict[str, Sequence[tuple[float, float]]]] = {
     "l2": ((0, -1.2), (1.2, 0), (0, 1.2), (-1.2, 0)),
     "l1": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
     "none": ((0, -1.1), (1, 0.8), (-1, 0.8)),
+    "left": ((-1.1, 0), (0.8, -1), (0.8, 1)),
+    "right": ((1.1, 0), (-0.8, -1), (-0.8, 1)),
+    "top": ((0, -1.1), (1, 0.8), (-1, 0.8)),
+    "bottom": ((0, 1.1), (1, -0.8), (-1, -0.8)),
 }
 """Corners of the marks, of areas like that of a circle of radius 1."""
