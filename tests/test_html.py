@@ -105,6 +105,15 @@ def test_page_without_findings_says_so(write: Write) -> None:
     assert "No findings." in to_html(nr.analyze(write(details(*launch(FILLED))), conditions="cache=all,clock=base"))
 
 
+def test_time_at_the_roofs_is_the_sum_of_time_times_share(write: Write) -> None:
+    # 10 MB at 1.28 TB/s take 7.8125 us, whatever was measured; two groups of them.
+    rows = [*launch(FILLED, kernel="a"), *launch(FILLED | {"T": "40 us"}, number=1, kernel="b")]
+    page = Page(to_html(nr.analyze(write(details(*rows)))))
+    (least,) = page.of("least")
+    assert float(str(least["data-value"])) == pytest.approx(2 * 7.8125e-6, rel=1e-6)
+    assert "Of 60.00 us in groups whose roof is known, 15.6" in page.texts["least"]
+
+
 def test_drawer_has_the_spread_of_the_times_of_its_launches(write: Write) -> None:
     rows = [row for n, time in enumerate(("30 us", "10 us", "11 us")) for row in launch(FILLED | {"T": time}, number=n)]
     text = to_html(nr.analyze(write(details(*rows))))

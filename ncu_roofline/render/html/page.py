@@ -167,21 +167,38 @@ def _findings(analysis: Analysis) -> Iterator[str]:
 
 
 def _time_bar(marks: Sequence[Mark]) -> Iterator[str]:
-    """Shares of the time, each a link to its group."""
+    """Shares of the time, each a link to its group, and below each what of it the roof asks for."""
     timed = [mark for mark in marks if mark.time > 0]
-    if len(timed) < 2:
-        return
+    known = [mark for mark in timed if not math.isnan(mark.fraction)]
+    if len(timed) > 1:
+        yield from _bar(timed)
+    if known:
+        taken, least = sum(mark.time for mark in known), sum(_least(mark) for mark in known)
+        yield (
+            f'<p class="muted" data-testid="least" data-value="{least!r}">Of {seconds(taken)} in groups whose roof '
+            f"is known, {seconds(least)} or more would be left if each reached it.</p>"
+        )
+
+
+def _least(mark: Mark) -> float:
+    """Time in seconds that its roof asks for at least."""
+    return mark.time * min(mark.fraction, 1.0)
+
+
+def _bar(timed: Sequence[Mark]) -> Iterator[str]:
     whole = sum(mark.time for mark in timed)
-    yield '<div class="bar" data-testid="timebar"><svg viewBox="0 0 1000 26" preserveAspectRatio="none">'
-    yield "<title>Share of the GPU time of each kernel group</title>"
+    yield '<div class="bar" data-testid="timebar"><svg viewBox="0 0 1000 32" preserveAspectRatio="none">'
+    yield "<title>Share of the GPU time of each kernel group; below, what of it its roof asks for</title>"
     x = 0.0
     for mark in timed:
-        width = 1000.0 * mark.time / whole
+        width, color = 1000.0 * mark.time / whole, LIGHT[mark.kind]
         yield (
             f'<a href="#k{mark.number}"><rect x="{x:.2f}" y="1" width="{max(width - 1.0, 0.5):.2f}" height="24" '
-            f'fill="{LIGHT[mark.kind]}"><title>{mark.number} {_text(mark.name)}: {mark.time / whole:.1%}</title></rect>'
-            "</a>"
+            f'fill="{color}"><title>{mark.number} {_text(mark.name)}: {mark.time / whole:.1%}</title></rect></a>'
         )
+        if not math.isnan(mark.fraction):
+            left = max(1000.0 * _least(mark) / whole - 1.0, 0.5)
+            yield f'<rect x="{x:.2f}" y="27" width="{left:.2f}" height="4" fill="{color}"/>'
         x += width
     yield "</svg></div>"
 
