@@ -114,6 +114,17 @@ def test_time_at_the_roofs_is_the_sum_of_time_times_share(write: Write) -> None:
     assert "Of 60.00 us in groups whose roof is known, 15.6" in page.texts["least"]
 
 
+def test_head_says_how_the_counters_were_measured(sample: str) -> None:
+    assert (
+        Page(sample).texts["conditions"].strip() == "Measured with cache control all (user), clock control base (user)."
+    )
+
+
+def test_head_says_that_conditions_are_not_known(write: Write) -> None:
+    page = Page(to_html(nr.analyze(write(details(*launch(FILLED))))))
+    assert page.texts["conditions"].strip() == "Cache and clock control are not known."
+
+
 def test_drawer_has_the_spread_of_the_times_of_its_launches(write: Write) -> None:
     rows = [row for n, time in enumerate(("30 us", "10 us", "11 us")) for row in launch(FILLED | {"T": time}, number=n)]
     text = to_html(nr.analyze(write(details(*rows))))

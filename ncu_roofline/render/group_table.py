@@ -77,7 +77,7 @@ def heading(analysis: Analysis) -> list[str]:
         skipped = f", {count(item.skipped_lines, 'line')} skipped" if item.skipped_lines else ""
         number = f"[{position}] " if len(analysis.inputs) > 1 else ""
         lines.append(f"{number}{item.path}: {item.form}, {count(item.launches, 'launch')}{skipped}")
-        lines += _conditions(item.conditions)
+        lines += measured_with(item.conditions)
         for identity in dict.fromkeys(identities):
             if identity[0] == position:
                 _, device, ordinal, cc, map_id = identity
@@ -95,8 +95,8 @@ def heading(analysis: Analysis) -> list[str]:
     return lines
 
 
-def _conditions(known: Conditions) -> list[str]:
-    """How the counters were measured, as far as it is known, and by ncu's default where nothing else was asked for."""
+def measured_with(known: Conditions) -> list[str]:
+    """A line on how the counters were measured, with ncu's defaults where nothing was asked for; none if not known."""
     of = (
         ("cache control", known.cache_control, known.cache_control_source),
         ("clock control", known.clock_control, known.clock_control_source),

@@ -21,7 +21,7 @@ from ncu_roofline.analysis import Analysis
 from ncu_roofline.data_files import metric_map_directory
 from ncu_roofline.formats import percent, quantity, seconds, shape
 from ncu_roofline.render.explanation import to_text
-from ncu_roofline.render.group_table import advice, commands, heading, positions
+from ncu_roofline.render.group_table import advice, commands, heading, measured_with, positions
 from ncu_roofline.render.picture import DARK, LIGHT, Chart, Frame, Mark, charts, to_svg
 from ncu_roofline.render.picture.names import visible
 from ncu_roofline.render.picture.svg import plain
@@ -107,6 +107,9 @@ def _head(analysis: Analysis, drawn: Sequence[Chart], title: str) -> Iterator[st
     yield f"<h1>Roofline: {_text(title)}</h1>"
     total = f", {seconds(time)} of GPU time" if time > 0 else ""
     yield f'<p class="muted">{count(groups, "kernel group")}, {count(launches, "launch")}{total}</p>'
+    measured = dict.fromkeys(line.strip() for item in analysis.inputs for line in measured_with(item.conditions))
+    said = _text("; ".join(measured).replace("measured", "Measured", 1)) or "Cache and clock control are not known"
+    yield f'<p class="muted" data-testid="conditions">{said}.</p>'
     yield f'<p class="verdict" data-testid="verdict">{_verdict(analysis, drawn)}</p>'
     yield from _findings(analysis)
     yield from _time_bar([mark for chart in drawn for mark in chart.marks])
