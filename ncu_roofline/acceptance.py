@@ -13,7 +13,7 @@ import numpy as np
 
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.checks import RULES, Finding
-from ncu_roofline.errors import DataFileError, UsageError
+from ncu_roofline.errors import UsageError
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
 
 SCHEMA = 1
@@ -41,19 +41,9 @@ def read_baseline(path: Path) -> tuple[Accepted, ...]:
 
     """
     file = read_yaml(path)
-    accepted: list[Accepted] = []
-    if not file.problems:
-        top = file.mapping("$", file.data)
-        file.only("$", top, {"schema", "accepted"})
-        if top.get("schema", SCHEMA) != SCHEMA:
-            file.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {SCHEMA}")
-        entries = top.get("accepted")
-        if not isinstance(entries, list):
-            file.report("$.accepted", "must be a list")
-            entries = []
-        accepted = [_accepted(file, f"$.accepted[{number}]", entry) for number, entry in enumerate(entries)]
-    if file.problems:
-        raise DataFileError(sorted(file.problems, key=lambda problem: problem.line))
+    entries = file.entries("accepted", SCHEMA)
+    accepted = [_accepted(file, f"$.accepted[{number}]", entry) for number, entry in enumerate(entries)]
+    file.refuse_problems()
     return tuple(accepted)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from ncu_roofline.errors import DataFileProblem
+from ncu_roofline.errors import DataFileError, DataFileProblem
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -47,6 +47,30 @@ class YamlFile:
         for key in mapping:
             if key not in keys:
                 self.report(f"{path}.{key}", f"unknown key; known here are {', '.join(sorted(keys))}")
+
+    def entries(self, name: str, schema: int, *, of: str = "") -> list[Any]:
+        """The list that a file consists of beside its schema; at least one entry where ``of`` names what they are."""
+        if self.problems:
+            return []
+        top = self.mapping("$", self.data)
+        self.only("$", top, {"schema", name})
+        if top.get("schema", schema) != schema:
+            self.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {schema}")
+        found = top.get(name)
+        if isinstance(found, list) and (found or not of):
+            return found
+        self.report(f"$.{name}", f"must be a list of at least one {of}" if of else "must be a list")
+        return []
+
+    def refuse_problems(self) -> None:
+        """Raise what was found.
+
+        Raises:
+            DataFileError: with every problem of the file, by line; nothing is raised where there is none.
+
+        """
+        if self.problems:
+            raise DataFileError(sorted(self.problems, key=lambda problem: problem.line))
 
 
 def read_yaml(path: Path) -> YamlFile:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ncu_roofline.arrays import BoolArray, FloatArray, ratio
-from ncu_roofline.checks.rule import Evidence, View, which
+from ncu_roofline.checks.rule import Evidence, View, largest, which
 from ncu_roofline.formats import quantity
 from ncu_roofline.vocabulary import PATHS, is_tensor
 
@@ -44,7 +44,7 @@ def reads_against_hit_rate(view: View) -> Iterator[Evidence]:
             # TMA copies reach L2 without a look into L1.
             hit &= ~_goes_past(view, above)
         if hit.any():
-            worst = int(np.where(hit, read - missed, -np.inf).argmax())
+            worst = largest(read - missed, hit)
             yield Evidence(
                 hit,
                 f"{quantity(read[worst], 'B')} were read from {below}, and at a hit rate of {rate[worst]:.2%} only "
@@ -74,7 +74,7 @@ def writes_left_in_l2(view: View) -> Iterator[Evidence]:
     written, reached = view.floats("checks.l2.written"), view.floats("checks.dram.written")
     hit = reached < _LEFT * written
     if hit.any():
-        worst = int(np.where(hit, written - reached, -np.inf).argmax())
+        worst = largest(written - reached, hit)
         yield Evidence(
             hit,
             f"SMs wrote {quantity(written[worst], 'B')} to L2, and {quantity(reached[worst], 'B')} reached DRAM during "
@@ -94,7 +94,7 @@ def work_beyond_instructions(view: View) -> Iterator[Evidence]:
     needed = _needed(view)
     hit = needed > _MORE * threads
     if hit.any():
-        worst = int(np.where(hit, ratio(needed, threads), -np.inf).argmax())
+        worst = largest(ratio(needed, threads), hit)
         yield Evidence(
             hit,
             f"the counted scalar work needs {needed[worst]:.6g} thread instructions at least, and {threads[worst]:.6g} "

@@ -10,7 +10,7 @@ import numpy as np
 
 from ncu_roofline.arrays import BoolArray, FloatArray, ratio, sum_known
 from ncu_roofline.checks.causes import likely_cause
-from ncu_roofline.checks.rule import Evidence, View, which
+from ncu_roofline.checks.rule import Evidence, View, largest, which
 from ncu_roofline.formats import quantity
 from ncu_roofline.vocabulary import OP_PATHS, Extent, Severity, is_tensor
 
@@ -40,7 +40,7 @@ def work_beyond_useful(view: View) -> Iterator[Evidence]:
         ((share > _PADDED) & (share <= _MOSTLY_PADDED), Severity.NOTE), (share > _MOSTLY_PADDED, Severity.WARNING)
     ):  # fmt: skip
         if hit.any():
-            worst = int(np.where(hit, share, -np.inf).argmax())
+            worst = largest(share, hit)
             yield Evidence(
                 hit,
                 f"{_title(view, worst)}: {_amount(view, executed, worst)} were executed, "
@@ -163,7 +163,7 @@ def traffic_beyond_compulsory(view: View) -> Iterator[Evidence]:
     share = ratio(moved, needed)
     hit = share > _MUCH_MORE
     if hit.any():
-        worst = int(np.where(hit, share, -np.inf).argmax())
+        worst = largest(share, hit)
         yield Evidence(
             hit,
             f"{_title(view, worst)}: {quantity(moved[worst], 'B')} moved, {quantity(needed[worst], 'B')} have to, "

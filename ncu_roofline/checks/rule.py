@@ -185,6 +185,11 @@ class SkippedRule:
     needs: tuple[str, ...]
 
 
+def largest(values: FloatArray, hit: BoolArray) -> int:
+    """The launch in ``hit``, which is not empty, with the largest value."""
+    return int(np.where(hit, values, -np.inf).argmax())
+
+
 def farthest_from_one(share: FloatArray, hit: BoolArray) -> int:
     """The launch in ``hit``, which is not empty, whose ratio is farthest from one in either direction."""
     return int(np.where(hit, np.abs(np.log(np.where(hit, share, 1.0))), -1.0).argmax())

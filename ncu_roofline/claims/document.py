@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ncu_roofline.conditions import read_conditions
-from ncu_roofline.errors import DataFileError, UsageError
+from ncu_roofline.errors import UsageError
 from ncu_roofline.launch_filter import KEYS, LaunchFilter, launch_filter, problem_of
 from ncu_roofline.quantities import BANDWIDTH, BYTES, CLOCK, INTENSITY, SHARE, TIME, is_plain, read_quantity
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
@@ -63,19 +63,9 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
 
     """
     file = read_yaml(path)
-    claims: list[Claim | None] = []
-    if not file.problems:
-        top = file.mapping("$", file.data)
-        file.only("$", top, {"schema", "claims"})
-        if top.get("schema", _SCHEMA) != _SCHEMA:
-            file.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {_SCHEMA}")
-        entries = top.get("claims")
-        if not isinstance(entries, list) or not entries:
-            file.report("$.claims", "must be a list of at least one claim")
-            entries = []
-        claims = [_claim(file, f"$.claims[{number}]", entry) for number, entry in enumerate(entries)]
-    if file.problems:
-        raise DataFileError(sorted(file.problems, key=lambda problem: problem.line))
+    entries = file.entries("claims", _SCHEMA, of="claim")
+    claims = [_claim(file, f"$.claims[{number}]", entry) for number, entry in enumerate(entries)]
+    file.refuse_problems()
     return tuple(claim for claim in claims if claim is not None)
 
 

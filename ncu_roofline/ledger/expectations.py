@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ncu_roofline.arrays import Columns, unknown
-from ncu_roofline.errors import DataFileError, UsageError
+from ncu_roofline.errors import UsageError
 from ncu_roofline.launch_filter import KEYS, LaunchFilter, launch_filter, problem_of
 from ncu_roofline.ledger.kinds import KINDS, SIZES, UNSTATED, Ledger
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
@@ -139,21 +139,12 @@ def _of_text(text: str) -> Expectation:
 
 def _of_file(path: str) -> Iterator[Expectation]:
     file: YamlFile = read_yaml(Path(path))
-    entries: list[Any] = []
-    if not file.problems:
-        top = file.mapping("$", file.data)
-        file.only("$", top, {"schema", "expect"})
-        if top.get("schema", _SCHEMA) != _SCHEMA:
-            file.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {_SCHEMA}")
-        entries = top["expect"] if isinstance(top.get("expect"), list) else []
-        if not entries:
-            file.report("$.expect", "must be a list of at least one expectation")
-        for number, entry in enumerate(entries):
-            where = f"$.expect[{number}]"
-            for key, message in _problems(file.mapping(where, entry)):
-                file.report(f"{where}.{key}" if key else where, message)
-    if file.problems:
-        raise DataFileError(sorted(file.problems, key=lambda problem: problem.line))
+    entries = file.entries("expect", _SCHEMA, of="expectation")
+    for number, entry in enumerate(entries):
+        where = f"$.expect[{number}]"
+        for key, message in _problems(file.mapping(where, entry)):
+            file.report(f"{where}.{key}" if key else where, message)
+    file.refuse_problems()
     for number, entry in enumerate(entries):
         yield _made(entry, f"{file.name}:{file.lines.get(f'$.expect[{number}]', 1)}")
 
