@@ -64,6 +64,7 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     ``bound.complete``; ``leading.path``, ``leading.rate``, ``leading.share`` of the path that comes nearest
     to its ceiling; ``external.time`` (of times from elsewhere, where there are any) and ``external.weak``, whether
     one was found by a part of its name only; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``;
+    ``<path>.rate``, ``<path>.share`` and ``<path>.count`` of what is certainly work (not of an upper bound);
     ``utilization.<name>.low`` and ``.high``.
     """
     return _longest_first(_groups(columns, GROUP_KEY, per_launch=per_launch))
@@ -73,7 +74,7 @@ def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -
     codes, size = _codes(columns, ("launch",) if per_launch else key)
     result, order, begins = _together(columns, key, codes, size)
     result["invocations"] = np.bincount(codes, columns["invocations"], minlength=size).astype(np.int64)
-    result |= _leading_path(columns, codes, size)
+    result |= _paths(columns, codes, size)
     if "external.time" in columns:
         result["external.time"] = _whole_sum(columns["external.time"], codes, size)
         result["external.weak"] = np.bincount(codes, columns["external.match"] == "weak", minlength=size) > 0
@@ -165,8 +166,9 @@ def _leading_bound(columns: Columns, codes: Codes, size: int) -> ObjectArray:
     return leading
 
 
-def _leading_path(columns: Columns, codes: Codes, size: int) -> Columns:
-    """The path nearest to its ceiling; without any ceiling, that with the highest rate."""
+def _paths(columns: Columns, codes: Codes, size: int) -> Columns:
+    """Every path, and the leading one: nearest to its ceiling; without any ceiling, that with the highest rate."""
+    result: Columns = {}
     path, rate, share = nothing(size), unknown(size), unknown(size)
     for name in PATHS:
         if f"work.{name}.rate" not in columns:
@@ -174,13 +176,15 @@ def _leading_path(columns: Columns, codes: Codes, size: int) -> Columns:
         extent = columns[f"work.{name}.extent"]
         counts = (extent == Extent.EXACT.label) | (extent == Extent.AT_LEAST.label)
         own_rate, own_share = _rate_and_share(columns, f"work.{name}", "count", codes, size, only=counts)
+        count = _whole_sum(np.where(counts, columns[f"work.{name}.count"], np.nan), codes, size)
+        result |= {f"{name}.rate": own_rate, f"{name}.share": own_share, f"{name}.count": count}
         nearer = (np.nan_to_num(own_share, nan=-1.0) > np.nan_to_num(share, nan=-1.0)) & (own_rate > 0)
         faster = np.isnan(share) & np.isnan(own_share) & (own_rate > np.nan_to_num(rate))
         take = nearer | faster
         if name in NEVER_BINDING_PATHS:
             take &= path == None  # noqa: E711
         path[take], rate[take], share[take] = name, own_rate[take], own_share[take]
-    return {"leading.path": path, "leading.rate": rate, "leading.share": share}
+    return result | {"leading.path": path, "leading.rate": rate, "leading.share": share}
 
 
 def _rate_and_share(

@@ -54,6 +54,7 @@ LAYERS: dict[str, set[str]] = {
         "vocabulary", "wording",
     },
     "grouping": {"arrays", "vocabulary"},
+    "budget": {"arrays", "maps", "vocabulary"},
     "scrub": {"timings"},
     "analysis": {
         "arrays", "checks", "conditions", "explain", "grouping", "maps", "measured", "normalise", "render",
@@ -75,8 +76,8 @@ LAYERS: dict[str, set[str]] = {
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},
     "acceptance": {"analysis", "checks", "errors", "strict_yaml"},
     "render": {
-        "analysis", "arrays", "checks", "collect", "conditions", "data_files", "devices", "explain", "formats",
-        "timings", "version", "vocabulary", "wording",
+        "analysis", "arrays", "budget", "checks", "collect", "conditions", "data_files", "devices", "explain",
+        "formats", "timings", "version", "vocabulary", "wording",
     },
     "cli": {
         "acceptance", "analysis", "arrays", "checks", "collection", "devices", "errors", "formats", "maps", "pipeline",

@@ -16,6 +16,7 @@ from ncu_roofline.errors import UsageError
 
 if TYPE_CHECKING:
     from ncu_roofline.analysis import Analysis
+    from ncu_roofline.render.html import Library
     from ncu_roofline.render.picture import Frame
 
 _FORMATS = ("table", "json", "csv", "parquet", "markdown")
@@ -43,6 +44,10 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
 @options.fail_on
 @click.option("--html", metavar="FILE", help="Also write the report as one HTML file, which needs nothing beside it.")
 @click.option(
+    "--plotlyjs", metavar="inline|none|cdn|FILE", default="inline", show_default=True,
+    help="plotly.js of the page: in it, left out (static charts only), loaded from the network, or a bundle of yours.",
+)  # fmt: skip
+@click.option(
     "--figure", metavar="FILE",
     help="Also draw the roofline: out.svg (or .png) and out-dark.svg, or out.pdf; more for each further device.",
 )  # fmt: skip
@@ -64,6 +69,7 @@ def analyze(
     require: str | None,
     fail_on: str,
     html: str | None,
+    plotlyjs: str,
     figure: str | None,
     axes: str | None,
     quiet: bool,
@@ -82,7 +88,7 @@ def analyze(
     if html is not None:
         from ncu_roofline.render.html import to_html
 
-        drawn[html] = to_html(analysis, frame)
+        drawn[html] = to_html(analysis, frame, _library(plotlyjs))
     for name, text in drawn.items():
         write(text, name, inputs)
     write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)
@@ -103,6 +109,24 @@ def _frame(axes: str) -> Frame:
         return fixed_frame(axes)
     except ValueError as error:
         raise UsageError("--axes", axes, "is not LOW:HIGH,LOW:HIGH, each above 0 and of at least a decade") from error
+
+
+def _library(choice: str) -> Library | None:
+    """The plotly.js of a page."""
+    from ncu_roofline.render.html import from_network, given, inline
+
+    if choice == "none":
+        return None
+    if choice in ("inline", "cdn"):
+        return inline() if choice == "inline" else from_network()
+    try:
+        return given(Path(choice).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError("--plotlyjs", choice, f"is not inline, none or cdn, and no file: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError("--plotlyjs", choice, "is no text in UTF-8") from error
+    except ValueError as error:
+        raise UsageError("--plotlyjs", choice, str(error)) from error
 
 
 def _figures(analysis: Analysis, name: str, frame: Frame | None) -> dict[str, str | bytes]:

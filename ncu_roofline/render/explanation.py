@@ -37,6 +37,11 @@ def to_text(explanation: Explanation) -> str:
     return "\n".join(_lines(explanation))
 
 
+def subject_to_text(subject: Explained) -> str:
+    """One subject of an explanation as lines of text."""
+    return "\n".join(_subject(subject))
+
+
 def _lines(explanation: Explanation) -> Iterator[str]:
     launch = explanation.launch
     grid, block = shape(launch["grid"]), shape(launch["block"])

@@ -32,7 +32,7 @@ _TIMING_LEGEND: Final = (
     "timing: time of the same launches from elsewhere (--timing), ~ where it was found by a part of the name only; it "
     "is in no fraction and no bound."
 )
-_UTILIZATION_TITLES: Final = {
+UTILIZATION_TITLES: Final = {
     "sm__throughput": "SM",
     "gpu__compute_memory_throughput": "memory",
     "gpu__dram_throughput": "DRAM",
@@ -40,6 +40,7 @@ _UTILIZATION_TITLES: Final = {
     "lts__throughput": "L2",
     "l1tex__throughput": "L1",
 }
+"""Throughput percentages of ncu, as tables call them."""
 
 _RANGES_SHOWN: Final = 20
 
@@ -176,7 +177,7 @@ def _utilization_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
         for key in row
         if key.startswith("utilization.") and key.endswith(".low")
     )
-    titles = {_UTILIZATION_TITLES.get(name, name): name for name in reversed(names)}
+    titles = {UTILIZATION_TITLES.get(name, name): name for name in reversed(names)}
 
     def highest(name: str) -> float:
         return max(float(np.nan_to_num(row[f"utilization.{name}.high"])) for row in rows)

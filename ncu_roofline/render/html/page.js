@@ -5,6 +5,7 @@
   const table = document.getElementById("kernels");
   const body = table ? table.tBodies[0] : null;
   const rows = body ? Array.from(body.rows) : [];
+  const nameOf = function (id) { return document.querySelector("#" + id + " .name").textContent; };
   const search = document.getElementById("filter");
   const value = function (row, place) {
     const cell = row.cells[place];
@@ -33,8 +34,10 @@
   if (search) {
     search.addEventListener("input", function () {
       const words = search.value.toLowerCase();
-      rows.forEach(function (row) { row.hidden = row.dataset.name.toLowerCase().indexOf(words) < 0; });
+      rows.forEach(function (row) { row.hidden = nameOf(row.dataset.kernelId).toLowerCase().indexOf(words) < 0; });
       document.getElementById("matching").textContent = shown().length + " of " + rows.length;
+      const ids = shown().map(function (row) { return row.dataset.kernelId; });
+      document.dispatchEvent(new CustomEvent("filtered", { detail: words === "" ? null : new Set(ids) }));
     });
   }
   const mark = function () {
@@ -89,16 +92,27 @@
   on("json", function () { saveAs("roofline.json", "application/json", JSON.stringify(model(), null, 2) + "\n"); });
   document.addEventListener("keydown", function (event) {
     if (event.ctrlKey || event.metaKey || event.altKey) { return; }
-    if (event.target === search) {
-      if (event.key === "Escape") { search.blur(); }
-      return;
-    }
+    if (event.target === search && event.key === "Escape") { search.blur(); return; }
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) { return; }
     if (event.key === "j") { step(1); }
     else if (event.key === "k") { step(-1); }
     else if (event.key === "Escape") { location.hash = "none"; }
     else if (event.key === "/" && search) { event.preventDefault(); search.focus(); }
+    else if (event.key === "?") { location.hash = "none"; document.getElementById("keys").focus(); }
+  });
+  document.querySelectorAll(".drawer .name").forEach(function (name) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy name";
+    name.after(button);
+    button.addEventListener("click", function () {
+      window.getSelection().selectAllChildren(name);
+      button.textContent = document.execCommand("copy") ? "Copied" : "Selected";
+    });
   });
   window.addEventListener("hashchange", mark);
   mark();
-  root.setAttribute("data-ready", "true");
+  // With an interactive chart the page is ready when that is drawn.
+  if (!document.getElementById("plots")) { root.setAttribute("data-ready", "true"); }
 })();

@@ -10,16 +10,30 @@ from typing import Any, Final
 import numpy as np
 
 from ncu_roofline.analysis import Analysis
-from ncu_roofline.arrays import BoolArray, Columns, rows
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered, ratio, rows, unknown
+from ncu_roofline.budget import ApplicationBound, application_bound
+from ncu_roofline.render.group_table import UTILIZATION_TITLES
 from ncu_roofline.render.picture.frame import Frame, frame_of
 from ncu_roofline.render.picture.names import short_names
-from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS, Severity, amount_prefix
+from ncu_roofline.vocabulary import (
+    CORE_TIERS,
+    FLOP_PATHS,
+    NEVER_BINDING_PATHS,
+    PATHS,
+    TIERS,
+    Severity,
+    amount_prefix,
+)
 
 FAR: Final = 0.4
 """Share of every ceiling below which a group is far from all of them."""
 COMPUTE: Final = "compute"
 FAR_FROM_ALL: Final = "far"
 NOT_KNOWN: Final = "unknown"
+SINGLE: Final = 2000
+"""The longest groups of a device, which have a mark each; the others are taken together."""
+_DEVICE: Final = ("input", "device_ordinal", "device", "cc")
+_SOURCES: Final = ("report", "attributes", "device", "measured")
 
 
 @dataclass(frozen=True)
@@ -38,11 +52,20 @@ class Roof:
 
 
 @dataclass(frozen=True)
+class Use:
+    """Work on a path or bytes at a tier: in all, per second, and as a share of the ceiling; NaN is not known."""
+
+    total: float
+    rate: float
+    share: float
+
+
+@dataclass(frozen=True)
 class Mark:
     """A kernel group; NaN and None are not known.
 
-    ``intensity``: FLOP/byte of the leading path at each tier; ``usage``: share of the ceiling of each tier and of the
-    path. ``tier`` is the one at which it is drawn.
+    ``path`` is the leading one, ``rate`` its work per second; ``intensity``: that over the bytes per second of each
+    tier (FLOP/byte); ``tier`` is the one at which it is drawn; ``busy``: the highest throughput percentages of ncu.
     """
 
     number: int
@@ -53,8 +76,10 @@ class Mark:
     share: float
     path: str | None
     rate: float
+    work: Mapping[str, Use]
+    traffic: Mapping[str, Use]
+    busy: Mapping[str, float]
     intensity: Mapping[str, float]
-    usage: Mapping[str, float]
     bound: str | None
     fraction: float
     complete: bool
@@ -74,6 +99,22 @@ class Mark:
         """Whether it has a place on logarithmic axes."""
         return self.tier is not None
 
+    @property
+    def usage(self) -> dict[str, float]:
+        """Share of the ceiling of everything that may bind, where it is known."""
+        return _usage(self.traffic, self.work)
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Groups beyond those with a mark: how many, their launches and share of the time, and where they lie."""
+
+    groups: int
+    launches: int
+    share: float
+    intensity: FloatArray
+    rate: FloatArray
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -84,14 +125,35 @@ class Chart:
     clock: tuple[float, float]
     """Lowest and highest SM clock of the launches in Hz."""
     roofs: tuple[Roof, ...]
+    others: tuple[Roof, ...]
+    """Ceilings of other sources that stand beside those in use."""
     marks: tuple[Mark, ...]
+    rest: Rest
     frame: Frame
     time: float
+    bound: ApplicationBound | None
+    mine: BoolArray
+    """The launches of the device."""
 
     @property
     def tiers(self) -> tuple[Roof, ...]:
         """Bandwidths."""
         return tuple(roof for roof in self.roofs if roof.is_tier)
+
+    @property
+    def paths(self) -> tuple[Roof, ...]:
+        """Peaks of paths."""
+        return tuple(roof for roof in self.roofs if not roof.is_tier)
+
+    @property
+    def groups(self) -> int:
+        """Number of kernel groups."""
+        return len(self.marks) + self.rest.groups
+
+    @property
+    def launches(self) -> int:
+        """Number of launches."""
+        return sum(mark.launches for mark in self.marks) + self.rest.launches
 
     @property
     def outside(self) -> tuple[Mark, ...]:
@@ -100,11 +162,6 @@ class Chart:
 
     def _holds(self, intensity: float, rate: float) -> bool:
         return 0.0 <= self.frame.x(intensity) <= 1.0 and 0.0 <= self.frame.y(rate) <= 1.0
-
-    @property
-    def paths(self) -> tuple[Roof, ...]:
-        """Peaks of paths."""
-        return tuple(roof for roof in self.roofs if not roof.is_tier)
 
 
 def charts(analysis: Analysis, frame: Frame | None = None) -> tuple[Chart, ...]:
@@ -115,38 +172,40 @@ def charts(analysis: Analysis, frame: Frame | None = None) -> tuple[Chart, ...]:
         frame: the axes of all of them; those of each machine if there are none.
 
     """
-    columns = analysis.columns
-    keys = list(zip(*(columns[name].tolist() for name in ("input", "device_ordinal", "device", "cc")), strict=True))
-    groups = rows(analysis.groups())
-    places = {int(launch): place for place, launch in enumerate(columns["launch"])}
-    names = short_names([group["kernel"] for group in groups])
+    columns, groups = analysis.columns, analysis.groups()
+    codes, keys = numbered(zip(*(columns[name].tolist() for name in _DEVICE), strict=True))
+    places = dict(zip(columns["launch"].tolist(), codes.tolist(), strict=True))
+    of_group = np.array([places[launches[0]] for launches in groups["launches"]], np.intp)
     errors = [finding for finding in analysis.finding_list if finding.severity == Severity.ERROR]
     wrong = frozenset(launch for finding in errors for launch in finding.launches)
-    found = []
-    for key in dict.fromkeys(keys):
-        mine = np.array([other == key for other in keys])
-        of_device = [
-            (number, name, group)
-            for number, (name, group) in enumerate(zip(names, groups, strict=True), start=1)
-            if keys[places[group["launches"][0]]] == key
-        ]
-        found.append(_chart(columns, mine, of_device, key, wrong, frame))
-    return tuple(found)
+    return tuple(
+        _chart(analysis, groups, (np.flatnonzero(of_group == code), codes == code), key, wrong, frame)
+        for code, key in enumerate(keys)
+    )
 
 
 def _chart(
-    columns: Columns,
-    mine: BoolArray,
-    groups: Sequence[tuple[int, str, dict[str, Any]]],
+    analysis: Analysis,
+    groups: Columns,
+    mine: tuple[Any, BoolArray],
     key: tuple[Any, ...],
     wrong: frozenset[int],
     frame: Frame | None,
 ) -> Chart:
-    roofs = _roofs(columns, mine)
-    marks = tuple(_mark(number, name, group, wrong) for number, name, group in groups)
-    points = [(mark.intensity[tier], mark.rate) for mark in marks if mark.is_on_chart for tier in mark.intensity]
+    """The chart of one device, from the places of its groups and the mask of its launches."""
+    columns, (places, launches) = analysis.columns, mine
+    single = places[:SINGLE]
+    shown = rows({name: column[single] for name, column in groups.items()})
+    names = short_names([group["kernel"] for group in shown])
+    marks = tuple(
+        _mark(int(place) + 1, name, group, wrong) for place, name, group in zip(single, names, shown, strict=True)
+    )
+    rest = _rest({name: column[places[SINGLE:]] for name, column in groups.items()})
+    roofs = _roofs(columns, launches, {mark.bound for mark in marks})
+    points = [(intensity, mark.rate) for mark in marks if mark.is_on_chart for intensity in mark.intensity.values()]
+    points += list(zip(rest.intensity.tolist(), rest.rate.tolist(), strict=True))
     tiers = [roof.value for roof in roofs if roof.is_tier]
-    clock = columns["clocks.sm"][mine]
+    clock = columns["clocks.sm"][launches]
     known = clock[~np.isnan(clock)]
     _, _, device, cc = key
     return Chart(
@@ -154,45 +213,88 @@ def _chart(
         cc=cc,
         clock=(float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan),
         roofs=roofs,
+        others=_others(columns, launches, roofs),
         marks=marks,
+        rest=rest,
         frame=frame or frame_of(tiers, [roof.value for roof in roofs if not roof.is_tier], points),
-        time=float(np.nansum(columns["time"][mine])),
+        time=float(np.nansum(columns["time"][launches])),
+        bound=application_bound(columns, analysis.maps, launches),
+        mine=launches,
     )
 
 
-def _roofs(columns: Columns, mine: BoolArray) -> tuple[Roof, ...]:
-    """The highest ceiling of every core tier, and of every floating-point path that has work."""
+def _rest(groups: Columns) -> Rest:
+    size = len(groups["time"])
+    intensity = unknown(size)
+    for tier in CORE_TIERS:
+        at_tier = ratio(groups["leading.rate"], groups.get(f"{tier}.rate", unknown(size)))
+        intensity = np.where(np.isnan(intensity), at_tier, intensity)
+    has_place = np.isin(groups["leading.path"], FLOP_PATHS) & (groups["leading.rate"] > 0) & (intensity > 0)
+    return Rest(
+        groups=size,
+        launches=sum(map(len, groups["launches"])),
+        share=float(np.nansum(groups["share"])),
+        intensity=intensity[has_place],
+        rate=groups["leading.rate"][has_place],
+    )
+
+
+def _roofs(columns: Columns, mine: BoolArray, binding: set[str | None]) -> tuple[Roof, ...]:
+    """The highest ceiling of every core tier, of others that bind, and of every floating-point path that has work."""
+    tiers = [tier for tier in TIERS if tier in CORE_TIERS or tier in binding]
     roofs = []
-    for name in (*CORE_TIERS, *FLOP_PATHS):
+    for name in (*tiers, *FLOP_PATHS):
         prefix = amount_prefix(name)
         if f"{prefix}.peak" not in columns:
             continue
-        works = name in CORE_TIERS or columns[f"{prefix}.rate"] > 0
-        peak = np.where(mine & works, columns[f"{prefix}.peak"], np.nan)
-        if not np.isnan(peak).all():
-            at = int(np.nanargmax(peak))
+        at = _highest(columns[f"{prefix}.peak"], mine & _works(columns, name))
+        if at is not None:
             source, clock = columns[f"{prefix}.peak_source"][at], columns[f"{prefix}.peak_clock"][at]
-            roofs.append(Roof(name, float(peak[at]), str(source), float(clock)))
+            roofs.append(Roof(name, float(columns[f"{prefix}.peak"][at]), str(source), float(clock)))
     return tuple(roofs)
+
+
+def _others(columns: Columns, mine: BoolArray, roofs: Sequence[Roof]) -> tuple[Roof, ...]:
+    """Ceilings of the same tiers and paths from sources that are not in use."""
+    found = []
+    for roof in roofs:
+        for source in _SOURCES:
+            prefix = f"ceilings.{roof.name}.{source}"
+            if source == roof.source or f"{prefix}.value" not in columns:
+                continue
+            at = _highest(columns[f"{prefix}.value"], mine & _works(columns, roof.name))
+            if at is not None:
+                value, clock = columns[f"{prefix}.value"][at], columns[f"{prefix}.clock"][at]
+                found.append(Roof(roof.name, float(value), source, float(clock)))
+    return tuple(found)
+
+
+def _works(columns: Columns, name: str) -> BoolArray:
+    """Launches to which the ceiling of a tier or path says something."""
+    if name in TIERS:
+        return np.ones(len(columns["time"]), np.bool_)
+    return np.asarray(columns[f"work.{name}.rate"] > 0)
+
+
+def _highest(values: FloatArray, mine: BoolArray) -> int | None:
+    """Place of the highest known value, None where none is known."""
+    candidates = np.where(mine, values, np.nan)
+    return None if np.isnan(candidates).all() else int(np.nanargmax(candidates))
 
 
 def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int]) -> Mark:
     path, rate = group["leading.path"], float(group["leading.rate"])
-    has_work = isinstance(path, str) and path in FLOP_PATHS and rate > 0
-    intensity = {
-        tier: rate / float(group[f"{tier}.rate"])
-        for tier in CORE_TIERS
-        if has_work and float(group.get(f"{tier}.rate", math.nan)) > 0
-    }
-    usage = {
-        tier: float(group[f"{tier}.share"])
-        for tier in CORE_TIERS
-        if not math.isnan(float(group.get(f"{tier}.share", math.nan)))
-    }
-    if has_work and not math.isnan(float(group["leading.share"])):
-        usage[str(path)] = float(group["leading.share"])
+    work = {name: use for name in PATHS if (use := _use(group, name, "count")) and (use.total > 0 or use.rate > 0)}
+    traffic = {tier: use for tier in TIERS if (use := _use(group, tier, "bytes"))}
     bound, complete = group["bound.by"], bool(group["bound.complete"])
-    kind = _kind(bound, usage, complete=complete)
+    intensity: dict[str, float] = {
+        tier: value
+        for tier in TIERS
+        if (tier in CORE_TIERS or tier == bound) and tier in traffic and path in FLOP_PATHS and path in work
+        if (value := _intensity(work[path], traffic[tier])) > 0
+    }
+    kind = _kind(bound, _usage(traffic, work), complete=complete)
+    nearest = bound if bound in intensity and kind != FAR_FROM_ALL else next(iter(intensity), None)
     return Mark(
         number=number,
         name=name,
@@ -202,15 +304,43 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
         share=float(group["share"]),
         path=str(path) if isinstance(path, str) else None,
         rate=rate,
+        work=work,
+        traffic=traffic,
+        busy={
+            title: float(group[f"utilization.{name}.high"])
+            for name, title in UTILIZATION_TITLES.items()
+            if group.get(f"utilization.{name}.high", math.nan) >= 0
+        },
         intensity=intensity,
-        usage=usage,
         bound=bound,
         fraction=float(group["bound.fraction"]),
         complete=complete,
-        tier=bound if bound in intensity else next((tier for tier in CORE_TIERS if tier in intensity), None),
+        tier=nearest if rate > 0 else None,
         kind=kind,
         wrong=not wrong.isdisjoint(group["launches"]),
     )
+
+
+def _use(group: Mapping[str, Any], name: str, amount: str) -> Use | None:
+    """What a group does on a path or at a tier; None where nothing of it is known."""
+    if f"{name}.rate" not in group:
+        return None
+    use = Use(float(group[f"{name}.{amount}"]), float(group[f"{name}.rate"]), float(group[f"{name}.share"]))
+    return None if math.isnan(use.total) and math.isnan(use.rate) else use
+
+
+def _intensity(work: Use, traffic: Use) -> float:
+    """Work over bytes, from rates where they are known; NaN where there are no bytes."""
+    above, below = (work.rate, traffic.rate) if work.rate > 0 else (work.total, traffic.total)
+    return above / below if below > 0 else math.nan
+
+
+def _usage(traffic: Mapping[str, Use], work: Mapping[str, Use]) -> dict[str, float]:
+    return {
+        name: use.share
+        for name, use in (*traffic.items(), *work.items())
+        if not math.isnan(use.share) and name not in NEVER_BINDING_PATHS
+    }
 
 
 def _kind(bound: str | None, usage: Mapping[str, float], *, complete: bool) -> str:

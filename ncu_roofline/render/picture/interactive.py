@@ -12,7 +12,8 @@ from plotly.subplots import make_subplots
 
 from ncu_roofline.formats import quantity
 from ncu_roofline.render.picture.chart import Chart, Mark, Roof
-from ncu_roofline.render.picture.svg import LIGHT, hover, radius, roof_color
+from ncu_roofline.render.picture.palette import LIGHT, roof_color
+from ncu_roofline.render.picture.plot import hover, radius, roof_ends
 
 _SYMBOLS: Final = {"dram": "circle", "l2": "diamond", "l1": "square"}
 _DASHES: Final = {"report": "solid", "measured": "dash"}
@@ -57,14 +58,8 @@ def _traces(chart: Chart) -> Iterator[Any]:
 
 
 def _roof(chart: Chart, roof: Roof) -> Any:
-    frame = chart.frame
-    top = max((path.value for path in chart.paths), default=frame.y_high)
-    steepest = max((tier.value for tier in chart.tiers), default=math.inf)
-    if roof.is_tier:
-        x = [max(frame.x_low, frame.y_low / roof.value), min(frame.x_high, top / roof.value)]
-        y = [roof.value * value for value in x]
-    else:
-        x, y = [max(frame.x_low, roof.value / steepest), frame.x_high], [roof.value, roof.value]
+    ends = roof_ends(chart, roof)
+    x, y = zip(*ends, strict=True) if ends else ((), ())
     unit = "B/s" if roof.is_tier else "FLOP/s"
     return go.Scatter(
         x=x, y=y, mode="lines", name=roof.name, hoverinfo="text",

@@ -1,0 +1,219 @@
+"""A drawer for every row: why it is bound so, the spread of its launches, its ledger, findings, formulas, counters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final
+
+import numpy as np
+
+from ncu_roofline.analysis import Analysis
+from ncu_roofline.arrays import Columns
+from ncu_roofline.checks import Finding
+from ncu_roofline.explain import Explained
+from ncu_roofline.formats import UNKNOWN, percent, quantity, seconds, shape
+from ncu_roofline.render.explanation import subject_to_text
+from ncu_roofline.render.group_table import positions
+from ncu_roofline.render.html.markup import MISSING, quoted, share_bar, text
+from ncu_roofline.render.picture import LIGHT, Mark
+from ncu_roofline.render.picture.chart import COMPUTE, Use
+from ncu_roofline.render.picture.names import visible
+from ncu_roofline.render.picture.palette import title
+from ncu_roofline.vocabulary import FLOP_PATHS, TIERS, Severity, amount_prefix, work_unit
+from ncu_roofline.wording import count
+
+_EXPLAINED: Final = 12
+"""Longest groups whose formulas are in their drawers."""
+SMALL: Final = 2_500
+LARGE: Final = 400_000
+"""Characters of formulas in a page that is to be small, and in one that need not be."""
+_BINS: Final = 20
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """The formulas of one tier or path of a group, as text."""
+
+    name: str
+    said: str
+
+
+def drawers(analysis: Analysis, marks: Sequence[Mark], *, room: int) -> Iterator[str]:
+    """A section for every group that has a row; ``room``: characters of formulas and counters over all of them."""
+    groups = analysis.groups()
+    columns = analysis.columns
+    places = {launch: place for place, launch in enumerate(columns["launch"].tolist())}
+    formulas = _formulas(analysis, groups, marks[:_EXPLAINED], room)
+    naming = _findings_by_launch(analysis)
+    everywhere = not_collected(columns)
+    for mark in marks:
+        group = {name: column[mark.number - 1] for name, column in groups.items()}
+        mine = [places[launch] for launch in group["launches"]]
+        yield f'<section class="drawer" id="k{mark.number}" data-testid="drawer" data-kernel-id="k{mark.number}">'
+        yield f"<h3>{mark.label} {text(mark.name)}</h3>"
+        yield f'<p class="name">{text(visible(mark.full_name))}</p>'
+        yield f"<p>{_why(mark)}</p>"
+        yield from _facts(mark, group, columns["time"][mine].tolist())
+        yield from _ledger(analysis, mark, mine[0])
+        yield from _missing(analysis.columns, mine[0], everywhere)
+        found = dict.fromkeys(place for launch in group["launches"] for place in naming.get(launch, ()))
+        yield from _findings(analysis.finding_list, list(found))
+        yield from _explained(group["launches"][0], formulas.get(mark.number, []))
+        yield "</section>"
+
+
+def _why(mark: Mark) -> str:
+    if mark.bound is None:
+        return "What binds is not known: counters or ceilings are missing."
+    roof = percent(mark.fraction, at_least=not mark.complete)
+    others = sorted(((used, name) for name, used in mark.usage.items() if name != mark.bound), reverse=True)
+    after = f"; next is {title(others[0][1])} at {others[0][0]:.1%}" if others else ""
+    sure = "" if mark.complete else " Not everything that may bind was collected."
+    return f"Bound by {text(title(mark.bound))} at {text(roof)} of its roof{after}.{sure}"
+
+
+# Launches.
+
+
+def _facts(mark: Mark, group: dict[str, Any], times: Sequence[float]) -> Iterator[str]:
+    """Launches, their size, and how their times spread."""
+    size = f"grid {shape(group['grid'])}, block {shape(group['block'])}"
+    said = f"{count(mark.launches, 'launch')} ({positions(group['launches'])}), {size}"
+    known = [time for time in times if not math.isnan(time)]
+    said += f", {seconds(mark.time)}" if known else ""
+    if len(known) > 1:
+        said += f"; one takes {seconds(min(known))} to {seconds(max(known))}, the median is {seconds(median(known))}"
+        said += _histogram(known)
+    yield f"<p>{said}</p>"
+
+
+def _histogram(times: Sequence[float]) -> str:
+    """How the times spread between the fastest and the slowest, in 20 bars; nothing where they are all the same."""
+    low, high = min(times), max(times)
+    if not high > low:
+        return ""
+    counts, _ = np.histogram(times, bins=_BINS, range=(low, high))
+    heights = [math.ceil(20 * int(number) / int(counts.max())) for number in counts]
+    bars = "".join(f"M{7 * place + 3} 20v-{height}" for place, height in enumerate(heights) if height)
+    said = f"Times of {len(times)} launches from {seconds(low)} to {seconds(high)} in {_BINS} bins"
+    return (
+        f' <svg class="spread" width="141" height="21" role="img" aria-label="{said}" data-testid="spread">'
+        f'<path d="{bars}" stroke="{LIGHT["text"]}" stroke-width="5"/><path d="M0 20.5h141" stroke="{LIGHT["line"]}"/>'
+        "</svg>"
+    )
+
+
+# Ledger.
+
+
+def _ledger(analysis: Analysis, mark: Mark, first: int) -> Iterator[str]:
+    """Work per path and bytes per tier, each with its own ceiling, of all launches of the group."""
+    uses = [*mark.work.items(), *mark.traffic.items()]
+    if not uses:
+        return
+    yield (
+        '<table data-testid="ledger"><thead><tr><th>Path, tier</th><th>In all</th><th>Rate of ceiling</th>'
+        "<th>Share</th><th>FLOP/B</th></tr></thead><tbody>"
+    )
+    for name, use in uses:
+        yield from _line(analysis, mark, first, name, use)
+    yield "</tbody></table>"
+
+
+def _line(analysis: Analysis, mark: Mark, first: int, name: str, use: Use) -> Iterator[str]:
+    columns, prefix = analysis.columns, amount_prefix(name)
+    is_tier = name in TIERS
+    unit = "B" if is_tier else work_unit(name)
+    measure = columns[f"{prefix}.measure"][first] if is_tier else None
+    called = f"{title(name)} ({measure})" if measure not in (None, name) else title(name)
+    peak = float(columns[f"{prefix}.peak"][first])
+    source = columns[f"{prefix}.peak_source"][first]
+    of = "" if source in (None, "report") else f" ({source})"
+    bar = "" if math.isnan(use.share) else share_bar(use.share, name if is_tier else COMPUTE)
+    rate, ceiling = quantity(use.rate, f"{unit}/s"), quantity(peak, f"{unit}/s")
+    intensity = mark.intensity.get(name, math.nan)
+    values = [
+        quantity(use.total, unit),
+        f"{rate}<br>of {ceiling}{of}" if ceiling != UNKNOWN else rate,
+        f"{percent(use.share)}<br>{bar}" if bar else UNKNOWN,
+        f"{intensity:.3g}" if intensity > 0 else UNKNOWN,
+    ]
+    cells = "".join(f"<td>{MISSING if value == UNKNOWN else value}</td>" for value in values)
+    yield f"<tr><td>{text(called)}</td>{cells}</tr>"
+
+
+def not_collected(columns: Columns) -> list[str]:
+    """Tiers and floating-point paths that no launch has."""
+    return [name for name in (*TIERS, *FLOP_PATHS) if f"missing.{name}" in columns and columns[f"missing.{name}"].all()]
+
+
+def _missing(columns: Columns, first: int, everywhere: Sequence[str]) -> Iterator[str]:
+    """What of the first launch was not collected beyond what no launch has."""
+    lacking = [
+        title(name)
+        for name in (*TIERS, *FLOP_PATHS)
+        if name not in everywhere and f"missing.{name}" in columns and columns[f"missing.{name}"][first]
+    ]
+    if lacking:
+        yield f'<p class="muted">Not collected here: {", ".join(lacking)}.</p>'
+
+
+# Findings and formulas.
+
+
+def _findings_by_launch(analysis: Analysis) -> dict[int, list[int]]:
+    """Places of the findings that name a launch; what is said of every launch stands above the charts."""
+    found: dict[int, list[int]] = {}
+    for place, finding in enumerate(analysis.finding_list):
+        for launch in finding.launches if len(finding.launches) < len(analysis) else ():
+            found.setdefault(launch, []).append(place)
+    return found
+
+
+def _findings(found: Sequence[Finding], places: Sequence[int]) -> Iterator[str]:
+    """Findings of a group: what is wrong or doubtful in full, notes by name; each leads to the list above."""
+    if not places:
+        return
+    yield "<ul>"
+    for place in places:
+        finding = found[place]
+        said = f": {text(finding.message)}" if finding.severity > Severity.NOTE else ""
+        link = f'<a href="#f{place}">{finding.code} {finding.name}</a>'
+        yield f"<li>{finding.severity.label} {link}{said}</li>"
+    yield "</ul>"
+
+
+def _formulas(
+    analysis: Analysis, groups: dict[str, Any], marks: Sequence[Mark], room: int
+) -> dict[int, list[_Subject]]:
+    """Formulas and counters of the first launch of the longest groups: what binds each, then the rest, as room allows.
+
+    Two passes, so that no group goes without because another one has all of it.
+    """
+    subjects = {mark.number: _subjects(analysis, mark, int(groups["launches"][mark.number - 1][0])) for mark in marks}
+    wanted = [(mark.number, one) for mark in marks for one in subjects[mark.number] if one.name == mark.bound]
+    wanted += [(mark.number, one) for mark in marks for one in subjects[mark.number] if one.name != mark.bound]
+    found: dict[int, list[_Subject]] = {}
+    for number, subject in wanted:
+        if len(subject.said) <= room:
+            room -= len(subject.said)
+            found.setdefault(number, []).append(subject)
+    return found
+
+
+def _subjects(analysis: Analysis, mark: Mark, launch: int) -> list[_Subject]:
+    """The time of a launch and what it did on each path and at each tier."""
+    used = {"time", *mark.work, *mark.traffic}
+    found: Sequence[Explained] = analysis.explain(launch).subjects
+    return [_Subject(one.subject, subject_to_text(one)) for one in found if one.subject in used]
+
+
+def _explained(launch: int, subjects: Sequence[_Subject]) -> Iterator[str]:
+    if not subjects:
+        return
+    names = ", ".join(subject.name for subject in subjects)
+    yield f"<details><summary>Formulas and counters of launch {launch}: {names}</summary>"
+    yield f"<pre>{quoted(chr(10).join(subject.said for subject in subjects))}</pre></details>"
