@@ -69,7 +69,7 @@ def _needed(columns: Columns, metric_map: MetricMap) -> Iterator[tuple[str, Floa
             needed = _seconds(columns, f"traffic.{tier}", "bytes")
             in_use = columns[f"traffic.{tier}.measure"]
             for measure in measures.measures:
-                shared = f"{measure.data_path} data path" if measure.data_path else tier
+                shared = f"{measure.data_path.replace('_', ' ')} path" if measure.data_path else tier
                 yield shared, np.where(in_use == measure.id, needed, np.nan)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,3 +35,17 @@ def write(tmp_path: Path) -> Write:
         return str(path)
 
     return _write
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Headless Chromium; without it tests skip, except in CI, where they have to run."""
+    chromium = shutil.which("chromium")
+    if chromium is None and not os.environ.get("CI"):
+        pytest.skip("no chromium on the PATH")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tool:
+        started = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()

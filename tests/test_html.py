@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import shutil
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,13 +16,13 @@ import ncu_roofline as nr
 from ncu_roofline.cli import main
 from ncu_roofline.render.html import to_html
 from ncu_roofline.render.picture import charts
+from tests.browser import Opened, violations
 from tests.conftest import Write
 from tests.support import ROOT, details, launch
 from tests.test_figure import FILLED
 from tests.test_findings import CLEAN
 
 SAMPLE = ROOT / "sample_reports" / "a100_raw.csv"
-CHROMIUM = shutil.which("chromium")
 HOSTILE = [
     "</script><script>bad()</script>",
     "<!--<script>",
@@ -178,36 +175,6 @@ def test_names_are_data(write: Write, name: str) -> None:
 # In a browser.
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None and not os.environ.get("CI"):
-        pytest.skip("no chromium on the PATH")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as tool:
-        started = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-class Opened:
-    """A page with what it said on the console and asked for."""
-
-    def __init__(self, browser: Any, text: str, folder: Path, anchor: str = "", **options: Any) -> None:
-        path = folder / "report.html"
-        path.write_text(text, encoding="utf-8")
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page = browser.new_page(viewport={"width": 1280, "height": 800}, **options)
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(f"{path.as_uri()}{anchor}")
-
-    def texts(self, selector: str) -> list[str]:
-        return [str(text) for text in self.page.locator(selector).all_text_contents()]
-
-
 def test_page_is_silent_and_asks_for_nothing(browser: Any, sample: str, tmp_path: Path) -> None:
     opened = Opened(browser, sample, tmp_path)
     assert opened.page.locator("html").get_attribute("data-ready") == "true"
@@ -326,16 +293,9 @@ def test_numbers_of_the_page_are_saved_unrounded(browser: Any, write: Write, tmp
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessibility_check_finds_nothing(browser: Any, sample: str, tmp_path: Path, scheme: str) -> None:
     opened = Opened(browser, sample, tmp_path, "#k1", bypass_csp=True, color_scheme=scheme)
-    assert _violations(opened) == []
+    assert violations(opened) == []
 
 
 def test_accessibility_check_can_find_something(browser: Any, sample: str, tmp_path: Path) -> None:
     opened = Opened(browser, sample.replace('<html lang="en"', "<html"), tmp_path, bypass_csp=True)
-    assert _violations(opened) == ["html-has-lang"]
-
-
-def _violations(opened: Opened) -> list[str]:
-    """Rules of axe-core that the page breaks; the policy of the page has to be off, because axe is a script."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    return [str(violation["id"]) for violation in Axe().run(opened.page).response["violations"]]
+    assert violations(opened) == ["html-has-lang"]

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ncu_roofline.cli import options
+from ncu_roofline.cli import figures, options
 from ncu_roofline.cli.output import is_terminal, terminal_width, write
 from ncu_roofline.cli.selection import required
 from ncu_roofline.errors import UsageError
 
 if TYPE_CHECKING:
     from ncu_roofline.analysis import Analysis
-    from ncu_roofline.render.html import Library
-    from ncu_roofline.render.picture import Frame
 
 _FORMATS = ("table", "json", "csv", "parquet", "markdown")
 _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
@@ -52,6 +48,10 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     help="Also draw the roofline: out.svg (or .png) and out-dark.svg, or out.pdf; more for each further device.",
 )  # fmt: skip
 @click.option(
+    "--figure-size", type=click.Choice(figures.SIZES), default=figures.SCREEN, show_default=True,
+    help="paper: one column of 86 mm, a panel for each path, letters for the groups, and a text for the caption.",
+)  # fmt: skip
+@click.option(
     "--axes", metavar="LOW:HIGH,LOW:HIGH",
     help="Axes of figure and page in FLOP/byte and FLOP/s (0.01:1000,1e9:1e14) instead of those of the machine.",
 )  # fmt: skip
@@ -71,6 +71,7 @@ def analyze(
     html: str | None,
     plotlyjs: str,
     figure: str | None,
+    figure_size: str,
     axes: str | None,
     quiet: bool,
     **how: Any,
@@ -83,12 +84,12 @@ def analyze(
     names = required(require)
     analysis = options.analysed(*inputs, quiet=quiet, kernel=kernel, launch=launch, nvtx=nvtx, **how)
     unmet = analysis.lacking(names)
-    frame = _frame(axes) if axes is not None else None
-    drawn = _figures(analysis, figure, frame) if figure is not None else {}
+    frame = figures.frame(axes) if axes is not None else None
+    drawn = figures.figures(analysis, figure, frame, figure_size) if figure is not None else {}
     if html is not None:
         from ncu_roofline.render.html import to_html
 
-        drawn[html] = to_html(analysis, frame, _library(plotlyjs))
+        drawn[html] = to_html(analysis, frame, figures.library(plotlyjs))
     for name, text in drawn.items():
         write(text, name, inputs)
     write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)
@@ -100,57 +101,6 @@ def analyze(
         )
     if options.fails(analysis, fail_on) or unmet:
         raise click.exceptions.Exit(options.FINDINGS_EXIT)
-
-
-def _frame(axes: str) -> Frame:
-    from ncu_roofline.render.picture import fixed_frame
-
-    try:
-        return fixed_frame(axes)
-    except ValueError as error:
-        raise UsageError("--axes", axes, "is not LOW:HIGH,LOW:HIGH, each above 0 and of at least a decade") from error
-
-
-def _library(choice: str) -> Library | None:
-    """The plotly.js of a page."""
-    from ncu_roofline.render.html import from_network, given, inline
-
-    if choice == "none":
-        return None
-    if choice in ("inline", "cdn"):
-        return inline() if choice == "inline" else from_network()
-    try:
-        return given(Path(choice).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError("--plotlyjs", choice, f"is not inline, none or cdn, and no file: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError("--plotlyjs", choice, "is no text in UTF-8") from error
-    except ValueError as error:
-        raise UsageError("--plotlyjs", choice, str(error)) from error
-
-
-def _figures(analysis: Analysis, name: str, frame: Frame | None) -> dict[str, str | bytes]:
-    """Drawings by the names of their files; a PDF is for paper and has no dark one."""
-    from ncu_roofline.render.picture import DARK, LIGHT, charts, to_svg
-    from ncu_roofline.render.picture.convert import EXTRA, to_pdf, to_png
-
-    path = Path(name)
-    kinds: dict[str, Callable[[str], str | bytes]] = {".svg": str, ".png": to_png, ".pdf": to_pdf}
-    kind = path.suffix.lower()
-    if kind not in kinds:
-        raise UsageError("--figure", name, "is no name of a picture (out.svg, out.png or out.pdf)")
-    themes = {"": LIGHT} if kind == ".pdf" else {"": LIGHT, "-dark": DARK}
-    files: dict[str, str | bytes] = {}
-    for number, chart in enumerate(charts(analysis, frame), start=1):
-        place = f"-{number}" if number > 1 else ""
-        for theme, colors in themes.items():
-            file = str(path.with_name(f"{path.stem}{place}{theme}{path.suffix}"))
-            try:
-                files[file] = kinds[kind](to_svg(chart, colors))
-            except ModuleNotFoundError as error:
-                needed = f"needs a converter: pip install 'ncu-roofline[{EXTRA}]', or write an SVG"
-                raise UsageError("--figure", name, needed) from error
-    return files
 
 
 def _render(

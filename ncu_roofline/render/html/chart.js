@@ -29,7 +29,8 @@
     const wanted = state.path && work[state.path] > 0;
     if (!wanted && group.tier === null) { return null; }
     const path = wanted ? state.path : group.path;
-    const tiers = Object.keys(traffic).filter(function (tier) { return state.tiers.has(tier) && traffic[tier] > 0; });
+    // Outwards from DRAM, as everywhere.
+    const tiers = Object.keys(SYMBOLS).filter(function (tier) { return state.tiers.has(tier) && traffic[tier] > 0; });
     if (!(work[path] > 0) || tiers.length === 0) { return null; }
     const tier = tiers.indexOf(group.tier) >= 0 ? group.tier : tiers[0];
     const others = tiers.filter(function (other) { return other !== tier; });
@@ -148,7 +149,7 @@
   const slopeLabels = function (plot, state, scale) {
     const angle = Math.atan2(scale.y, scale.x);
     return plot.roofs.filter(function (roof) { return roof.tier && roof.used && shownRoof(roof, state); }).map(function (roof) {
-      const said = roof.title + " " + roof.said + (roof.source === "report" ? "" : " (" + roof.source + ")");
+      const said = roof.label;
       const along = 0.33 * scale.x + CHARACTER * said.length / 2 * Math.cos(angle);
       const x = Math.log10(roof.ends[0][0]) + along / scale.x;
       return { x: x, y: Math.log10(roof.value) + x, text: escaped(said), showarrow: false, captureevents: false,
@@ -259,6 +260,10 @@
     };
     fixed.classList.add("replaced");
     at.hidden = view.hidden = false;
+    // Who cannot see the chart has the table; the keyboard does not go into what is hidden from them.
+    const unfocused = function () {
+      at.querySelectorAll("button, a, [tabindex]").forEach(function (one) { one.setAttribute("tabindex", "-1"); });
+    };
     return draw().then(function () {
       at.on("plotly_click", function (event) {
         const id = event.points[0].customdata;
@@ -270,6 +275,8 @@
       [path, points, others].concat(boxes).forEach(function (control) {
         if (control) { control.addEventListener("change", draw); }
       });
+      unfocused();
+      at.on("plotly_afterplot", unfocused);
       window.addEventListener("hashchange", draw);
       document.addEventListener("filtered", function (event) { filtered = event.detail; draw(); });
       window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);

@@ -17,7 +17,7 @@ from ncu_roofline.render.picture.chart import Use
 from ncu_roofline.render.picture.marks import name_of, name_places
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.plot import Plot, radius, roof_ends
-from ncu_roofline.render.picture.roofs import value_of
+from ncu_roofline.render.picture.roofs import slope_label, value_of
 from ncu_roofline.render.picture.strip import most_used
 from ncu_roofline.render.picture.svg import has_axes
 from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS
@@ -93,6 +93,7 @@ def _line(chart: Chart, roof: Roof, *, used: bool) -> dict[str, Any]:
     ends = roof_ends(chart, roof)
     return _roof(roof) | {
         "tier": roof.is_tier, "used": used, "title": title(roof.name), "said": value_of(roof),
+        "label": slope_label(chart, roof) if used and roof.is_tier else "",
         "at": "" if math.isnan(roof.clock) else quantity(roof.clock, "Hz"), "ends": ends and list(map(list, ends)),
     }  # fmt: skip
 

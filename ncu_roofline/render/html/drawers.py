@@ -22,7 +22,7 @@ from ncu_roofline.render.picture import LIGHT, Mark
 from ncu_roofline.render.picture.chart import COMPUTE, Use
 from ncu_roofline.render.picture.names import visible
 from ncu_roofline.render.picture.palette import title
-from ncu_roofline.vocabulary import FLOP_PATHS, TIERS, Severity, amount_prefix, work_unit
+from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS, Severity, amount_prefix, work_unit
 from ncu_roofline.wording import count
 
 _EXPLAINED: Final = 12
@@ -31,6 +31,7 @@ SMALL: Final = 2_500
 LARGE: Final = 400_000
 """Characters of formulas in a page that is to be small, and in one that need not be."""
 _BINS: Final = 20
+_LONG_NAME: Final = 200
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def drawers(analysis: Analysis, marks: Sequence[Mark], *, room: int) -> Iterator
         mine = [places[launch] for launch in group["launches"]]
         yield f'<section class="drawer" id="k{mark.number}" data-testid="drawer" data-kernel-id="k{mark.number}">'
         yield f"<h3>{mark.label} {text(mark.name)}</h3>"
-        yield f'<p class="name">{text(visible(mark.full_name))}</p>'
+        yield _full_name(visible(mark.full_name))
         yield f"<p>{_why(mark)}</p>"
         yield from _facts(mark, group, columns["time"][mine].tolist())
         yield from _ledger(analysis, mark, mine[0])
@@ -63,6 +64,13 @@ def drawers(analysis: Analysis, marks: Sequence[Mark], *, room: int) -> Iterator
         yield from _findings(analysis.finding_list, list(found))
         yield from _explained(group["launches"][0], formulas.get(mark.number, []))
         yield "</section>"
+
+
+def _full_name(name: str) -> str:
+    said = f'<p class="name">{text(name)}</p>'
+    if len(name) <= _LONG_NAME:
+        return said
+    return f"<details><summary>Full name, {count(len(name), 'character')}</summary>{said}</details>"
 
 
 def _why(mark: Mark) -> str:
@@ -111,7 +119,8 @@ def _histogram(times: Sequence[float]) -> str:
 
 def _ledger(analysis: Analysis, mark: Mark, first: int) -> Iterator[str]:
     """Work per path and bytes per tier, each with its own ceiling, of all launches of the group."""
-    uses = [*mark.work.items(), *mark.traffic.items()]
+    moved = [(tier, use) for tier, use in mark.traffic.items() if tier in CORE_TIERS or use.total > 0 or use.rate > 0]
+    uses = [*mark.work.items(), *moved]
     if not uses:
         return
     yield (

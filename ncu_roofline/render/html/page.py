@@ -14,6 +14,7 @@ from typing import Final
 
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.data_files import metric_map_directory
+from ncu_roofline.render.group_table import commands
 from ncu_roofline.render.html.data import model, paths, plots
 from ncu_roofline.render.html.drawers import LARGE, SMALL, drawers
 from ncu_roofline.render.html.foot import foot
@@ -25,10 +26,16 @@ from ncu_roofline.render.picture import DARK, LIGHT, Chart, Frame, charts, to_sv
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.svg import has_axes
 
-_HOW: Final = (
+_AXES: Final = (
     "<p>Both axes are logarithmic. Sloped lines are the bandwidths of the memory tiers, horizontal ones the peaks of "
     "the instruction paths, at the clock of the run. A kernel group is one mark at the tier that binds it; small "
     "hollow marks on a thin line are the other tiers. Its number is its row in the table.</p>"
+)
+_ROWS: Final = (
+    "<p>No group has both counted FLOP and bytes, so that there is no roofline. Each row goes from 0 to 100 % of "
+    "what the tier or unit can do; a kernel group is a mark with the number of its row in the table.</p>"
+)
+_MARKS: Final = (
     "<p>Colour says what binds: DRAM blue, L2 green, L1 brown, compute magenta, grey when it is under 40 % of every "
     "roof. Shape says the tier: circle DRAM, diamond L2, square L1, triangle without one. Area is the share of the "
     "time. <b>!</b> behind a number: it has an error.</p>"
@@ -59,6 +66,7 @@ def to_html(analysis: Analysis, frame: Frame | None = None, library: Library | N
     sections = (
         _without_folders(part, analysis) for part in drawers(analysis, rows, room=SMALL if library is None else LARGE)
     )
+    explained = _AXES if any(map(has_axes, drawn)) else _ROWS
     single = " single" if len(rows) == 1 else ""
     parts = [
         "<!DOCTYPE html>",
@@ -76,12 +84,13 @@ def to_html(analysis: Analysis, frame: Frame | None = None, library: Library | N
         f'<main class="board{single}">',
         '<div class="charts">',
         *_charts(drawn, interactive=library is not None),
+        *_banner(shown, drawn),
         "</div>",
         '<div class="kernels">',
         *table(drawn),
         "</div>",
         '<div class="drawers">',
-        f'<section class="how"><h2>How to read this</h2>{_HOW}{_KEYS}</section>',
+        f'<section class="how"><h2>How to read this</h2>{explained}{_MARKS}{_KEYS}</section>',
         *sections,
         "</div>",
         "</main>",
@@ -149,6 +158,13 @@ def _charts(drawn: Sequence[Chart], *, interactive: bool) -> Iterator[str]:
             # The table is the chart for those who cannot see it.
             yield '<div class="plot" aria-hidden="true" hidden></div>'
         yield "</section>"
+
+
+def _banner(analysis: Analysis, drawn: Sequence[Chart]) -> Iterator[str]:
+    """What to collect where there is no roofline."""
+    asked = list(commands(analysis.finding_list))
+    if asked and not all(map(has_axes, drawn)):
+        yield f'<div data-testid="banner"><p>For a roofline, collect:</p><pre>{text(asked[0])}</pre></div>'
 
 
 def _selectors(chart: Chart) -> Iterator[str]:

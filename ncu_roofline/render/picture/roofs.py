@@ -8,7 +8,7 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from ncu_roofline.formats import quantity
-from ncu_roofline.render.picture.chart import COMPUTE, Roof
+from ncu_roofline.render.picture.chart import COMPUTE, Chart, Roof
 from ncu_roofline.render.picture.labels import Box
 from ncu_roofline.render.picture.palette import roof_color, title
 from ncu_roofline.render.picture.plot import BOTTOM, LEFT, RIGHT, TOP, Plot, plain
@@ -18,6 +18,8 @@ DASHES: Final = {"report": "", "measured": "7 4"}
 _DOTTED: Final = "1.5 3"
 _STEP: Final = 4.0
 """Pixels between the boxes that stand for a line, for labels."""
+_SAME: Final = 0.03
+"""Share by which slopes may differ that cannot be told apart."""
 _APART: Final = 28
 """Pixels between the labels of two peaks."""
 
@@ -47,10 +49,13 @@ def draw_roofs(plot: Plot) -> Iterator[str]:
 def _slope(plot: Plot, roof: Roof, ends: tuple[float, float, float, float]) -> Iterator[str]:
     color = roof_color(roof, plot.colors)
     yield line(*ends, color, 2, dash=_dash(roof), data=_data(roof))
+    label = slope_label(plot.chart, roof)
+    if not label:
+        return
     x, y, angle = _place_of_label(plot, ends)
     yield (
         f'<text transform="translate({x:.2f} {y - 5:.2f}) rotate({angle:.2f})" fill="{color}" '
-        f"{halo(plot.colors)}>{escape(slope_label(roof))}</text>"
+        f"{halo(plot.colors)}>{escape(label)}</text>"
     )
 
 
@@ -71,7 +76,7 @@ def covered(plot: Plot) -> Iterator[Box]:
         yield from _along(*ends, half=1.0)
         if roof.is_tier:
             x, y, angle = _place_of_label(plot, ends)
-            length = CHARACTER * len(slope_label(roof))
+            length = CHARACTER * len(slope_label(plot.chart, roof))
             across, down = length * math.cos(math.radians(angle)), length * math.sin(math.radians(angle))
             yield from _along(x, y - 9, x + across, y - 9 + down, half=6.0)
 
@@ -97,9 +102,16 @@ def value_of(roof: Roof) -> str:
     return quantity(roof.value, "B/s" if roof.is_tier else "FLOP/s")
 
 
-def slope_label(roof: Roof) -> str:
-    """Name, value, and source unless it is the report."""
-    return f"{title(roof.name)} {value_of(roof)}{_of(roof)}"
+def slope_names(chart: Chart, roof: Roof) -> str:
+    """Names of the tiers on this slope; empty if it lies on that of an earlier one."""
+    same = [other for other in chart.tiers if abs(other.value / roof.value - 1.0) < _SAME]
+    return ", ".join(title(other.name) for other in same) if same[0] is roof else ""
+
+
+def slope_label(chart: Chart, roof: Roof) -> str:
+    """Names, value, and source unless it is the report; empty if the slope lies on that of an earlier tier."""
+    names = slope_names(chart, roof)
+    return f"{names} {value_of(roof)}{_of(roof)}" if names else ""
 
 
 def _of(roof: Roof) -> str:

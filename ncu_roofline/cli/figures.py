@@ -1,0 +1,107 @@
+"""Files of ``--figure`` and ``--html``: which there are, by their names, and what is in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ncu_roofline.errors import UsageError
+
+if TYPE_CHECKING:
+    from ncu_roofline.analysis import Analysis
+    from ncu_roofline.render.html import Library
+    from ncu_roofline.render.picture import Chart, Frame
+
+SCREEN, PAPER = SIZES = ("screen", "paper")
+_EPOCH: Final = "SOURCE_DATE_EPOCH"
+
+
+def frame(axes: str) -> Frame:
+    """The axes that ``--axes`` fixes."""
+    from ncu_roofline.render.picture import fixed_frame
+
+    try:
+        return fixed_frame(axes)
+    except ValueError as error:
+        raise UsageError("--axes", axes, "is not LOW:HIGH,LOW:HIGH, each above 0 and of at least a decade") from error
+
+
+def library(choice: str) -> Library | None:
+    """The plotly.js that ``--plotlyjs`` asks for."""
+    from ncu_roofline.render.html import from_network, given, inline
+
+    if choice == "none":
+        return None
+    if choice in ("inline", "cdn"):
+        return inline() if choice == "inline" else from_network()
+    try:
+        return given(Path(choice).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError("--plotlyjs", choice, f"is not inline, none or cdn, and no file: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError("--plotlyjs", choice, "is no text in UTF-8") from error
+    except ValueError as error:
+        raise UsageError("--plotlyjs", choice, str(error)) from error
+
+
+def figures(analysis: Analysis, name: str, axes: Frame | None, size: str) -> dict[str, str | bytes]:
+    """Drawings by the names of their files, those of the second device with ``-2`` and so on.
+
+    Raises:
+        UsageError: if the name is of no picture, or its converter is not installed.
+
+    """
+    from ncu_roofline.render.picture import charts
+    from ncu_roofline.render.picture.convert import EXTRA, PRINT, to_pdf, to_png
+
+    path = Path(name)
+    png = partial(to_png, scale=PRINT) if size == PAPER else to_png
+    kinds: dict[str, Callable[[str], str | bytes]] = {".svg": str, ".png": png, ".pdf": to_pdf}
+    kind = path.suffix.lower()
+    if kind not in kinds:
+        raise UsageError("--figure", name, "is no name of a picture (out.svg, out.png or out.pdf)")
+    drawings = _for_paper if size == PAPER else _for_screen
+    files: dict[str, str | bytes] = {}
+    for number, chart in enumerate(charts(analysis, axes), start=1):
+        place = f"-{number}" if number > 1 else ""
+        for end, drawing in drawings(chart, kind):
+            try:
+                content = kinds[kind](drawing) if end.endswith(kind) else drawing
+            except ModuleNotFoundError as error:
+                needed = f"needs a converter: pip install 'ncu-roofline[{EXTRA}]', or write an SVG"
+                raise UsageError("--figure", name, needed) from error
+            written = end.removesuffix(kind) + path.suffix if end.endswith(kind) else end
+            files[str(path.with_name(f"{path.stem}{place}{written}"))] = content
+    return files
+
+
+def _for_screen(chart: Chart, kind: str) -> Iterator[tuple[str, str]]:
+    """Light and dark; a PDF is printed and has no dark one."""
+    from ncu_roofline.render.picture import DARK, LIGHT, to_svg
+
+    yield kind, to_svg(chart, LIGHT)
+    if kind != ".pdf":
+        yield f"-dark{kind}", to_svg(chart, DARK)
+
+
+def _for_paper(chart: Chart, kind: str) -> Iterator[tuple[str, str]]:
+    """One column of a paper, and a text with what its caption has to say."""
+    from ncu_roofline.render.picture.paper import caption, to_paper
+
+    yield kind, to_paper(chart, "" if kind == ".pdf" else "pt")
+    yield ".txt", caption(chart, _date())
+
+
+def _date() -> str | None:
+    """The day that ``SOURCE_DATE_EPOCH`` (reproducible-builds.org) names; outputs have no other date."""
+    seconds = os.environ.get(_EPOCH)
+    if not seconds:
+        return None
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(_EPOCH, seconds, "is no number of seconds since 1970") from error
