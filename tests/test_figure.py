@@ -239,6 +239,44 @@ def test_every_report_of_the_corpus_is_drawn(corpus: Path) -> None:
             assert expected == {int(name.removeprefix("k")) for name in with_data(svg, "data-kernel-id")}
 
 
+def test_groups_beyond_two_thousand_are_counted_in_cells(write: Write) -> None:
+    metrics = {"DB": "10 Mbyte", "FFMA": "5,000,000 inst"}
+    rows = [row for n in range(2100) for row in launch(metrics | {"T": f"{30_000 - n} ns"}, number=n, kernel=f"k{n}")]
+    (chart,) = charts(nr.analyze(write(details(*rows))))
+    assert (len(chart.marks), chart.rest.groups, chart.groups, chart.launches) == (2000, 100, 2100, 2100)
+    svg = drawn(chart)
+    assert len(with_data(svg, "data-kernel-id")) == 2000
+    assert sum(int(str(part.get("data-groups"))) for part in svg.iter() if part.get("data-groups")) == 100
+
+
+def test_shares_take_the_place_of_axes_without_flop(write: Write) -> None:
+    # 20 MB in 20 us are 1 TB/s of 1.28 TB/s; 16 MB are 800 GB/s of 5.12 TB/s at L2.
+    report = {name: text for name, text in FILLED.items() if ("sass" not in name and name.islower()) or name in "T PKD"}
+    report |= {"DB": "20 Mbyte", "DHZ": "1 Ghz", "SMHZ": "1 Ghz"}
+    (chart,) = charts(nr.analyze(write(details(*launch(report)))))
+    svg = drawn(chart)
+    assert "intensity, FLOP/byte" not in {text.text for text in svg.iter(f"{SVG}text")}
+    shares = [float(str(part.get("data-share"))) for part in svg.iter() if part.get("data-share")]
+    assert shares[:2] == pytest.approx([1e12 / 1.28e12, 8e11 / 5.12e12])
+    mark = with_data(svg, "data-kernel-id")["k1"]
+    assert float(str(mark.get("cx"))) == pytest.approx(66 + 566 * shares[0], abs=0.01)
+
+
+def test_busy_units_are_shown_where_no_ceiling_is_known(write: Write) -> None:
+    report = {"T": "20 us", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": "62.5 %"}
+    (chart,) = charts(nr.analyze(write(details(*launch(report)))))
+    svg = drawn(chart)
+    assert [float(str(part.get("data-share"))) for part in svg.iter() if part.get("data-share")] == [0.625]
+    assert "DRAM busy" in {text.text for text in svg.iter(f"{SVG}text")}
+
+
+def test_tiers_on_one_slope_share_a_label(corpus: Path) -> None:
+    # On this T4 report L1 and shared memory have the same bandwidth, and shared memory binds.
+    (chart,) = charts(nr.analyze(next(corpus.glob("25-*.ncu-rep"))))
+    texts = [str(text.text) for text in drawn(chart).iter(f"{SVG}text")]
+    assert [text for text in texts if "shared memory" in text] == ["L1, shared memory 2.997 TB/s"]
+
+
 def test_group_above_a_ceiling_is_marked(write: Write) -> None:
     # 10 MB in 20 us are 500 GB/s below the 1.28 TB/s of the report; in 5 us they are 2 TB/s.
     rows = [*launch(FILLED, kernel="good"), *launch(FILLED | {"T": "5 us"}, number=1, kernel="wrong")]
@@ -369,6 +407,64 @@ def test_picture_without_a_converter_names_the_extra(tmp_path: Path, monkeypatch
 def test_figure_shows_no_name_that_was_to_go(tmp_path: Path) -> None:
     CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", str(tmp_path / "o.svg"), "--scrub-kernels"])
     assert "gemm" not in (tmp_path / "o.svg").read_text()
+
+
+# For a paper.
+
+
+def on_paper(tmp_path: Path, kind: str, report: object = SAMPLE) -> Path:
+    out = tmp_path / f"out.{kind}"
+    arguments = ["analyze", str(report), "--figure", str(out), "--figure-size", "paper"]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    return out
+
+
+def test_paper_figure_is_a_column_wide_with_a_panel_for_each_path(tmp_path: Path) -> None:
+    svg = ElementTree.parse(on_paper(tmp_path, "svg")).getroot()
+    # 86 mm are 243.78 points of 1/72 inch; three paths lead groups of the sample.
+    assert svg.get("width") == "243.78pt"
+    titles = [str(text.text) for text in svg.iter(f"{SVG}text") if "peak" in str(text.text)]
+    assert titles == [
+        "fp64 (FLOP/s), peak 7.569 TFLOP/s", "fp32 (FLOP/s), peak 15.14 TFLOP/s",
+        "tensor.fp16.acc32 (FLOP/s), peak 242.2 TFLOP/s",
+    ]  # fmt: skip
+    assert svg.get("font-size") == "8"
+    assert {part.get("stroke-width") for part in svg.iter(f"{SVG}line")} == {"1"}
+
+
+def test_letters_stand_at_the_places_of_their_groups(tmp_path: Path, sample: Chart) -> None:
+    letters = with_data(ElementTree.parse(on_paper(tmp_path, "svg")).getroot(), "data-kernel-id")
+    assert {name: part.text for name, part in letters.items()} == {"k1": "A", "k2": "B", "k4": "C", "k3": "D"}
+    right, frame = 86 / 25.4 * 72 - 6, sample.frame
+    assert float(str(letters["k1"].get("x"))) == pytest.approx(34 + (right - 34) * frame.x(1 / 12), abs=0.02)
+
+
+def test_caption_has_device_clock_sources_letters_and_what_is_not_shown(tmp_path: Path) -> None:
+    on_paper(tmp_path, "svg")
+    text = (tmp_path / "out.txt").read_text(encoding="utf-8")
+    assert text.startswith("Roofline of NVIDIA A100-SXM4-40GB, CC 8.0, SM clock 1.095 GHz.\n")
+    assert "DRAM 1.555 TB/s (report at 1.215 GHz)" in text
+    assert "A: triad(double *, const double *, const double *, double, long); 1 launch" in text
+    assert "Not shown, without counted FLOP or without bytes: hash_u32." in text
+
+
+def test_caption_has_the_day_that_the_build_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    on_paper(tmp_path, "svg")
+    assert "1.095 GHz, 2023-11-14." in (tmp_path / "out.txt").read_text(encoding="utf-8")
+
+
+def test_pdf_for_paper_has_the_size_of_the_column(tmp_path: Path) -> None:
+    content = on_paper(tmp_path, "pdf").read_bytes()
+    (box,) = re.findall(rb"/MediaBox \[([^\]]*)\]", content)
+    assert [float(number) for number in box.split()] == pytest.approx([0, 0, 243.78, 504], abs=0.01)
+
+
+def test_png_for_paper_has_600_dots_per_inch(tmp_path: Path) -> None:
+    content = on_paper(tmp_path, "png").read_bytes()
+    # 86 mm of 25.4 mm an inch at 600 dots: 2031.5.
+    assert struct.unpack(">I", content[16:20])[0] == pytest.approx(2031.5, abs=1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.png", "out.txt"]
 
 
 # In Python.
