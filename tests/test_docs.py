@@ -25,7 +25,7 @@ from tests.conftest import Write
 from tests.support import ROOT, details, launch
 
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "sample_reports" / "README.md", *sorted(DOCS.glob("*.md"))]
 
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 _FENCED = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)

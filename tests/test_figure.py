@@ -270,6 +270,13 @@ def test_busy_units_are_shown_where_no_ceiling_is_known(write: Write) -> None:
     assert "DRAM busy" in {text.text for text in svg.iter(f"{SVG}text")}
 
 
+def test_path_that_may_be_no_work_has_no_ceiling_in_the_picture(corpus: Path) -> None:
+    # M204: all FP16 work of this report may be constant loads.
+    analysis = nr.analyze(next(corpus.glob("02-*.ncu-rep")))
+    assert "M204" in {finding.code for finding in analysis.finding_list}
+    assert [roof.name for roof in charts(analysis)[0].paths] == ["fp32"]
+
+
 def test_tiers_on_one_slope_share_a_label(corpus: Path) -> None:
     # On this T4 report L1 and shared memory have the same bandwidth, and shared memory binds.
     (chart,) = charts(nr.analyze(next(corpus.glob("25-*.ncu-rep"))))

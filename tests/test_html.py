@@ -382,6 +382,14 @@ def test_twelve_groups_are_printed_on_one_page(browser: Any, write: Write, tmp_p
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == 1
 
 
+def test_findings_are_open_in_print(browser: Any, tmp_path: Path) -> None:
+    opened = Opened(browser, to_html(nr.analyze(SAMPLE)), tmp_path)
+    height = "() => document.querySelector('.findings li').getBoundingClientRect().height"
+    assert opened.page.evaluate(height) == 0
+    opened.page.emulate_media(media="print")
+    assert opened.page.evaluate(height) > 0
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_run_nothing_in_the_browser(browser: Any, write: Write, tmp_path: Path, name: str) -> None:
     text = to_html(nr.analyze(write(details(*launch(FILLED, kernel=name)))))

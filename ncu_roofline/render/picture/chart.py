@@ -21,6 +21,7 @@ from ncu_roofline.vocabulary import (
     NEVER_BINDING_PATHS,
     PATHS,
     TIERS,
+    Extent,
     Severity,
     amount_prefix,
 )
@@ -270,10 +271,10 @@ def _others(columns: Columns, mine: BoolArray, roofs: Sequence[Roof]) -> tuple[R
 
 
 def _works(columns: Columns, name: str) -> BoolArray:
-    """Launches to which the ceiling of a tier or path says something."""
+    """Launches to which the ceiling of a tier or path says something: an upper bound may be no work at all."""
     if name in TIERS:
         return np.ones(len(columns["time"]), np.bool_)
-    return np.asarray(columns[f"work.{name}.rate"] > 0)
+    return np.asarray((columns[f"work.{name}.rate"] > 0) & (columns[f"work.{name}.extent"] != Extent.AT_MOST.label))
 
 
 def _highest(values: FloatArray, mine: BoolArray) -> int | None:
