@@ -129,7 +129,7 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(path: Path) -> None:
 
 def test_readme_leads_to_every_page() -> None:
     linked = {link.partition("#")[0] for link in links(PAGES[0].read_text(encoding="utf-8"))}
-    assert {f"docs/{path.name}" for path in PAGES[1:]} <= linked
+    assert {path.relative_to(ROOT).as_posix() for path in PAGES[1:]} <= linked
 
 
 # -- files in the pages ------------------------------------------------------------------------------------

@@ -384,10 +384,10 @@ def test_twelve_groups_are_printed_on_one_page(browser: Any, write: Write, tmp_p
 
 def test_findings_are_open_in_print(browser: Any, tmp_path: Path) -> None:
     opened = Opened(browser, to_html(nr.analyze(SAMPLE)), tmp_path)
-    height = "() => document.querySelector('.findings li').getBoundingClientRect().height"
-    assert opened.page.evaluate(height) == 0
+    is_shown = "() => document.querySelector('.findings li').checkVisibility()"
+    assert not opened.page.evaluate(is_shown)
     opened.page.emulate_media(media="print")
-    assert opened.page.evaluate(height) > 0
+    assert opened.page.evaluate(is_shown)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
