@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ncu_roofline.checks import RULES, Rule
+from ncu_roofline.comparison import COMPARISON_RULES
 
 _HEAD = """# Findings
 
@@ -13,19 +14,22 @@ knowing about it (`note`). A rule whose inputs are absent is listed as skipped, 
 from the rules by `docs/build_findings.py`; `ncu-roofline rules CODE` prints them.
 
 The letter is the stage: R reading, C conditions, T times of other producers, M mapping, P physics, X aggregation and
-comparison, K claims, L ledgers.
+comparison (`ncu-roofline compare` has those from X811 on), K claims, L ledgers.
 
 | code | name | severity | |
 |---|---|---|---|
 """
 
 
+_ALL = (*RULES, *COMPARISON_RULES)
+
+
 def pages() -> dict[str, str]:
     """Every page by its file name."""
     lines = [
-        f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.severity.label} | {rule.title} |\n" for rule in RULES
+        f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.severity.label} | {rule.title} |\n" for rule in _ALL
     ]
-    return {"README.md": _HEAD + "".join(lines)} | {f"{rule.code}.md": _page(rule) for rule in RULES}
+    return {"README.md": _HEAD + "".join(lines)} | {f"{rule.code}.md": _page(rule) for rule in _ALL}
 
 
 def _page(rule: Rule) -> str:

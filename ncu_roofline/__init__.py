@@ -16,19 +16,22 @@ from ncu_roofline.errors import NcuRooflineError
 
 if TYPE_CHECKING:
     from ncu_roofline.analysis import Analysis
+    from ncu_roofline.comparison import Comparison
     from ncu_roofline.maps import load_map
-    from ncu_roofline.pipeline import analyze, read
+    from ncu_roofline.pipeline import analyze, compare, read
     from ncu_roofline.readers import Report
 
 _LAZY = {
     "Analysis": "ncu_roofline.analysis",
+    "Comparison": "ncu_roofline.comparison",
     "Report": "ncu_roofline.readers",
     "analyze": "ncu_roofline.pipeline",
+    "compare": "ncu_roofline.pipeline",
     "load_map": "ncu_roofline.maps",
     "read": "ncu_roofline.pipeline",
 }
 
-__all__ = ["Analysis", "NcuRooflineError", "Report", "analyze", "load_map", "read"]
+__all__ = ["Analysis", "Comparison", "NcuRooflineError", "Report", "analyze", "compare", "load_map", "read"]
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothin
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.claims import judge, read_claims
+from ncu_roofline.comparison import Comparison, Side, compared, from_json, is_baseline, judged, side_of
 from ncu_roofline.conditions import Conditions, common, read_conditions
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.devices import DeviceMatch, match_device
@@ -405,3 +406,38 @@ def _facts(
         )
         first += len(counter)
     return tuple(facts)
+
+
+def compare(
+    before: str | Path | Report | Analysis | Side | Sequence[str | Path],
+    after: str | Path | Report | Analysis | Side | Sequence[str | Path],
+    *,
+    pair: Sequence[tuple[str, str]] = (),
+    **how: Any,
+) -> Comparison:
+    """Two sides compared: is it faster, why, and what binds now.
+
+    Args:
+        before: a report, several reports of the same job (repeats), an analysis, or a baseline file.
+        after: the same of the other side.
+        pair: regular expressions of kernel names that belong together, one for each side.
+        how: further arguments of ``analyze`` for reports.
+
+    Raises:
+        InputError: if a report or a baseline cannot be read.
+
+    """
+    return judged(compared(_side(before, how), _side(after, how), pair))
+
+
+def _side(given: str | Path | Report | Analysis | Side | Sequence[str | Path], how: Mapping[str, Any]) -> Side:
+    if isinstance(given, Side):
+        return given
+    if isinstance(given, Analysis):
+        return side_of(given)
+    if isinstance(given, Report):
+        return side_of(analyze(given, **how))
+    paths = [given] if isinstance(given, str | Path) else list(given)
+    if len(paths) == 1 and is_baseline(str(paths[0])):
+        return from_json(str(paths[0]))
+    return side_of(analyze(*paths, **how))

@@ -17,6 +17,7 @@ from ncu_roofline.acceptance import baseline_of, read_baseline, with_findings
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.checks import RULES
 from ncu_roofline.cli import main
+from ncu_roofline.comparison import COMPARISON_RULES
 from tests.conftest import Write
 from tests.support import details, launch
 from tests.test_findings import CLEAN
@@ -220,7 +221,7 @@ def test_markdown_lists_findings(above: str) -> None:
 
 def test_rules_lists_every_rule() -> None:
     lines = run("rules").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == [rule.code for rule in RULES]
+    assert [line.split()[0] for line in lines] == [rule.code for rule in (*RULES, *COMPARISON_RULES)]
 
 
 @pytest.mark.parametrize("name", ["P301", "p301", "above-ceiling"])

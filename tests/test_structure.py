@@ -68,22 +68,27 @@ LAYERS: dict[str, set[str]] = {
     "inputs": {
         "arrays", "conditions", "errors", "identity", "labels", "maps", "normalise", "readers", "stored", "timings",
     },
+    "comparison": {
+        "analysis", "arrays", "checks", "conditions", "errors", "timings", "version", "vocabulary",
+    },
     "pipeline": {
-        "analysis", "arrays", "ceilings", "checks", "claims", "conditions", "counters", "devices", "errors", "evaluate",
+        "analysis", "arrays", "ceilings", "checks", "claims", "comparison", "conditions", "counters", "devices",
+        "errors", "evaluate",
         "external", "grouping", "identities", "identity", "inputs", "labels", "ledger", "maps", "measured", "merge",
         "model", "normalise", "readers", "vocabulary",
     },
     "collection": {"analysis", "arrays", "collect", "counters", "maps", "vocabulary"},
     "acceptance": {"analysis", "checks", "errors", "strict_yaml"},
     "render": {
-        "analysis", "arrays", "budget", "checks", "collect", "conditions", "data_files", "devices", "explain",
-        "formats", "timings", "version", "vocabulary", "wording",
+        "analysis", "arrays", "budget", "checks", "collect", "comparison", "conditions", "data_files", "devices",
+        "explain",        "formats", "timings", "version", "vocabulary", "wording",
     },
     "cli": {
-        "acceptance", "analysis", "arrays", "checks", "collection", "devices", "errors", "formats", "maps", "pipeline",
+        "acceptance", "analysis", "arrays", "checks", "collection", "comparison", "devices", "errors", "formats",
+        "maps", "pipeline",
         "render", "scrub", "version", "vocabulary", "wording",
     },
-    "__init__": {"analysis", "errors", "maps", "pipeline", "readers", "version"},
+    "__init__": {"analysis", "comparison", "errors", "maps", "pipeline", "readers", "version"},
     "__main__": {"cli"},
 }  # fmt: skip
 

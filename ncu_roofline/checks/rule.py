@@ -152,7 +152,8 @@ class Rule:
     name: str
     severity: Severity
     needs: tuple[str, ...]
-    check: Callable[[View], Iterable[Evidence]]
+    check: Callable[[Any], Iterable[Evidence]]
+    """Of a `View`, or of a comparison."""
 
     @property
     def doc(self) -> str:

@@ -15,6 +15,7 @@ from ncu_roofline.cli import messages
 from ncu_roofline.cli.analyze import analyze
 from ncu_roofline.cli.check import check
 from ncu_roofline.cli.collect import collect
+from ncu_roofline.cli.compare import compare
 from ncu_roofline.cli.config import defaults
 from ncu_roofline.cli.devices import devices
 from ncu_roofline.cli.explain import explain
@@ -71,6 +72,7 @@ def main(ctx: click.Context) -> None:
 
 main.add_command(analyze)
 main.add_command(check)
+main.add_command(compare)
 main.add_command(explain)
 main.add_command(collect)
 main.add_command(maps)

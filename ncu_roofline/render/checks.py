@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -55,7 +55,20 @@ def to_markdown(analysis: Analysis) -> str:
 
 def to_sarif(analysis: Analysis) -> str:
     """Findings in the Static Analysis Results Interchange Format, version 2.1.0."""
-    used = [rule for rule in RULES if any(finding.code == rule.code for finding in analysis.finding_list)]
+    results = [
+        (
+            finding.code, finding.severity.label, " ".join(filter(None, (finding.message, finding.help))),
+            _paths(analysis, finding), {"launches": list(finding.launches)},
+        )
+        for finding in analysis.finding_list
+    ]  # fmt: skip
+    return sarif(RULES, results)
+
+
+def sarif(rules: Sequence[Rule], results: Sequence[tuple[str, str, str, Sequence[str], Mapping[str, Any]]]) -> str:
+    """Results as SARIF: code, level, message, files that it is about, and properties of each."""
+    used = [rule for rule in rules if any(code == rule.code for code, *_ in results)]
+    codes = [rule.code for rule in used]
     run = {
         "tool": {
             "driver": {
@@ -66,14 +79,14 @@ def to_sarif(analysis: Analysis) -> str:
         },
         "results": [
             {
-                "ruleId": finding.code,
-                "ruleIndex": [rule.code for rule in used].index(finding.code),
-                "level": finding.severity.label,
-                "message": {"text": " ".join(filter(None, (finding.message, finding.help)))},
-                "locations": [_location(path) for path in _paths(analysis, finding)],
-                "properties": {"launches": list(finding.launches)},
+                "ruleId": code,
+                **({"ruleIndex": codes.index(code)} if code in codes else {}),
+                "level": level,
+                "message": {"text": message},
+                "locations": [_location(path) for path in paths],
+                **({"properties": dict(properties)} if properties else {}),
             }
-            for finding in analysis.finding_list
+            for code, level, message, paths, properties in results
         ],
         "columnKind": "unicodeCodePoints",
     }
@@ -135,11 +148,15 @@ def to_junit(analysis: Analysis) -> str:
     suite.set("tests", str(len(RULES)))
     suite.set("failures", str(failures))
     suite.set("skipped", str(len(skipped)))
-    ElementTree.indent(suite)
-    # What is no character of XML may stand in a name that was printed by somebody else.
+    return xml_text(suite)
+
+
+def xml_text(root: ElementTree.Element) -> str:
+    """An XML document; what is no character of XML may stand in a name that was printed by somebody else."""
+    ElementTree.indent(root)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        + _NO_XML.sub("?", ElementTree.tostring(suite, encoding="unicode"))
+        + _NO_XML.sub("?", ElementTree.tostring(root, encoding="unicode"))
         + "\n"
     )
 

@@ -29,19 +29,18 @@ def render_markdown(
     """The analysis as GitHub-flavoured Markdown."""
     groups = sort_groups(rows(analysis.groups(per_launch=per_launch)), sort)
     shown = groups[:top]
-    lines = ["### Roofline", "", *(f"- {_text(line.strip())}" for line in heading(analysis)), ""]
+    lines = ["### Roofline", "", *(f"- {escaped(line.strip())}" for line in heading(analysis)), ""]
     columns = columns_of(shown, several_inputs=len(analysis.inputs) > 1)
-    lines.append(_row(["kernel", *(column.title for column in columns)]))
-    lines.append(_row([":--", *(":--" if column.left else "--:" for column in columns)]))
+    lines.append(table_row(["kernel", *(column.title for column in columns)]))
+    lines.append(table_row([":--", *(":--" if column.left else "--:" for column in columns)]))
     for row in shown:
         name = short_kernel(row["kernel"], _KERNEL_WIDTH)
-        kernel = f"`` {name} ``" if "`" in name else f"`{name}`"
-        lines.append(_row([kernel.replace("|", "\\|"), *(_text(column.cell(row)) for column in columns)]))
+        lines.append(table_row([code(name).replace("|", "\\|"), *(escaped(column.cell(row)) for column in columns)]))
     lines.append("")
     if len(shown) < len(groups):
         lines += [f"{len(groups) - len(shown)} more not shown.", ""]
     for line in below(analysis, shown):
-        lines += [_text(line), ""]
+        lines += [escaped(line), ""]
     if analysis.finding_list and not quiet:
         lines += _findings(analysis.finding_list)
     digests = ", ".join(f"`{item.path}` (sha256 `{item.sha256[:12]}`)" for item in analysis.inputs)
@@ -59,20 +58,26 @@ def findings_as_markdown(findings: Sequence[Finding]) -> list[str]:
     for finding in findings:
         launches = f" (launch {positions(finding.launches)})" if finding.launches else ""
         lines.append(
-            f"- **{finding.severity.label}** {finding.code} {finding.name}{launches}: {_text(finding.message)}"
+            f"- **{finding.severity.label}** {finding.code} {finding.name}{launches}: {escaped(finding.message)}"
         )
         if text := advice(finding):
-            lines.append(f"  {_text(text)}")
+            lines.append(f"  {escaped(text)}")
     for command in commands(findings):
         lines += ["", "To collect all that is missing:", "", "```sh", command, "```"]
     return lines
 
 
-def _row(cells: Sequence[str]) -> str:
+def table_row(cells: Sequence[str]) -> str:
+    """A row of a table."""
     return f"| {' | '.join(cells)} |"
 
 
-def _text(text: str) -> str:
+def code(name: str) -> str:
+    """A name as code, whatever is in it."""
+    return f"`` {name} ``" if "`" in name else f"`{name}`"
+
+
+def escaped(text: str) -> str:
     """A text with what Markdown or HTML would take for markup made plain."""
     for mark in ("\\", "|", "<", "*", "_", "`", "["):
         text = text.replace(mark, "&lt;" if mark == "<" else f"\\{mark}")

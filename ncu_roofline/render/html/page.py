@@ -5,24 +5,23 @@ Everything that comes from a report is data: it is escaped, and no name of it st
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html import escape
-from pathlib import Path
 from typing import Final
 
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.data_files import metric_map_directory
 from ncu_roofline.render.group_table import commands
 from ncu_roofline.render.html.data import model, paths, plots
+from ncu_roofline.render.html.document import asset, policy, theme
 from ncu_roofline.render.html.drawers import LARGE, SMALL, drawers
 from ncu_roofline.render.html.foot import foot
 from ncu_roofline.render.html.head import errors, head
-from ncu_roofline.render.html.library import Library, script_hash
+from ncu_roofline.render.html.library import Library
 from ncu_roofline.render.html.markup import script_json, text
 from ncu_roofline.render.html.table import rows_of, table
-from ncu_roofline.render.picture import DARK, LIGHT, Chart, Frame, charts, to_svg
+from ncu_roofline.render.picture import LIGHT, Chart, Frame, charts, to_svg
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.svg import has_axes
 
@@ -73,10 +72,10 @@ def to_html(analysis: Analysis, frame: Frame | None = None, library: Library | N
         f'<html lang="en" data-errors="{errors(shown)}">',
         "<head>",
         '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy(scripts, library))}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(scripts, library))}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>Roofline: {text(named)}</title>",
-        f"<style>\n{_theme()}{_file('page.css')}</style>",
+        f"<style>\n{theme()}{asset('page.css')}</style>",
         "</head>",
         "<body>",
         '<a class="skip" href="#kernels">Skip to the table</a>',
@@ -113,39 +112,9 @@ def to_notebook(analysis: Analysis) -> str:
 
 def _scripts(library: Library | None) -> Iterator[str]:
     """Our own scripts, in their order."""
-    yield _file("page.js")
+    yield asset("page.js")
     if library is not None:
-        yield _file("chart.js")
-
-
-def _policy(scripts: Sequence[str], library: Library | None) -> str:
-    """No request, and no script but ours and the library."""
-    allowed = [f"'{script_hash(script)}'" for script in scripts] + ([library.source] if library else [])
-    return (
-        f"default-src 'none'; script-src {' '.join(allowed)}; style-src 'unsafe-inline'; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _file(name: str) -> str:
-    """A style or a script beside this module, without its indentation."""
-    return re.sub(r"^ +", "", Path(__file__).with_name(name).read_text("utf-8"), flags=re.MULTILINE)
-
-
-def _theme() -> str:
-    """The palette as properties, and how light attributes of the drawings turn dark on a screen."""
-    light, dark = (
-        " ".join(f"--{name.replace(' ', '-')}:{color};" for name, color in palette.items()) for palette in (LIGHT, DARK)
-    )
-    turned = " ".join(
-        f'svg [{attribute}="{color}"]{{{attribute}:var(--{name.replace(" ", "-")})}}'
-        for color, name in {color: name for name, color in reversed(LIGHT.items())}.items()
-        for attribute in (("fill",) if name == "on fill" else ("fill", "stroke"))
-    )
-    return (
-        f":root {{ color-scheme: light; {light} }}\n"
-        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {dark} }}\n{turned} }}\n"
-    )
+        yield asset("chart.js")
 
 
 def _charts(drawn: Sequence[Chart], *, interactive: bool) -> Iterator[str]:

@@ -78,7 +78,7 @@ def _heading(plot: Plot) -> Iterator[str]:
 
 def _body(plot: Plot) -> Iterator[str]:
     if has_axes(plot.chart):
-        yield from _axes(plot)
+        yield from draw_axes(plot)
         yield from draw_roofs(plot)
         yield from draw_ridges(plot)
         yield from draw_marks(plot)
@@ -90,7 +90,8 @@ def _body(plot: Plot) -> Iterator[str]:
         yield text(LEFT, 60, said, plot.colors["text"], size=12)
 
 
-def _axes(plot: Plot) -> Iterator[str]:
+def draw_axes(plot: Plot) -> Iterator[str]:
+    """Grid, numbers and names of both axes."""
     frame, colors = plot.chart.frame, plot.colors
     for value in frame.decades_of_x():
         x = plot.x(value)

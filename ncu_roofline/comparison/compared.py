@@ -1,0 +1,247 @@
+"""Two sides compared: pairs with verdict and cause, what only one side has, and whether they may be compared at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final
+
+import numpy as np
+
+from ncu_roofline.arrays import FloatArray
+from ncu_roofline.checks import Finding
+from ncu_roofline.comparison.decompose import Factors, State, decompose
+from ncu_roofline.comparison.noise import Noise, Spread, noise, spread
+from ncu_roofline.comparison.pairing import Pair, pair
+from ncu_roofline.comparison.side import BOUND, LAUNCHES, TIME, Key, Side, total_name
+from ncu_roofline.vocabulary import PATHS, TIERS, amount_prefix
+
+
+class Verdict(Enum):
+    """What becomes of a time."""
+
+    IMPROVED = "improved"
+    REGRESSED = "regressed"
+    INDISTINGUISHABLE = "indistinguishable"
+    INCOMPARABLE = "incomparable"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A pair, or the whole job: times in seconds, amounts before and after, and the factors of the change.
+
+    ``amounts``: totals of the pair by column (``launches``, ``bound.time``, ``traffic.dram.bytes`` ...), medians over
+    the samples, NaN where a side does not know them. ``peaks``: capacities by path and tier, per second. ``bound``:
+    what binds before and after.
+    """
+
+    name: str
+    before_keys: tuple[Key, ...]
+    after_keys: tuple[Key, ...]
+    rule: str
+    before: Spread
+    after: Spread
+    noise: Noise
+    verdict: Verdict
+    factors: Factors | None
+    amounts: Mapping[str, tuple[float, float]]
+    peaks: Mapping[str, tuple[float, float]]
+    bound: tuple[str | None, str | None]
+    complete: bool
+
+    @property
+    def ratio(self) -> float:
+        """Time after over time before; NaN where one is not known."""
+        return self.after.median / self.before.median if self.before.median > 0 else math.nan
+
+    def value(self, name: str, side: int) -> float:
+        """A quantity of the pair on a side (0: before, 1: after), by the names of columns."""
+        time = (self.before, self.after)[side].median
+        if name == TIME:
+            return time
+        if name == "bound.fraction":
+            return self._of(BOUND, side) / time if time > 0 else math.nan
+        if name == "bound.headroom":
+            return time - self._of(BOUND, side)
+        if name.endswith(".rate"):
+            return (
+                self._of(total_name(name.split(".", 1)[1].removesuffix(".rate")), side) / time if time > 0 else math.nan
+            )
+        return self._of(name, side)
+
+    def _of(self, name: str, side: int) -> float:
+        return self.amounts.get(name, (math.nan, math.nan))[side]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A kernel group that one side has only: its key and its time in seconds."""
+
+    key: Key
+    time: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The whole job, its pairs (those that changed most first), what is new and gone, and the findings."""
+
+    before: Side
+    after: Side
+    whole: Compared
+    pairs: tuple[Compared, ...]
+    gone: tuple[Alone, ...]
+    new: tuple[Alone, ...]
+    finding_list: tuple[Finding, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of the whole job."""
+        return self.whole.verdict
+
+
+WHOLE: Final = "whole job"
+
+
+def compared(before: Side, after: Side, given: Sequence[tuple[str, str]] = ()) -> Comparison:
+    """Both sides, paired and judged by time; findings are not in it yet.
+
+    Args:
+        before: the first side.
+        after: the second.
+        given: ``--pair``: regular expressions of names that belong together.
+
+    """
+    found = pair(before.keys, after.keys, given)
+    pairs = [_pair(before, after, one) for one in found.pairs]
+    return Comparison(
+        before=before,
+        after=after,
+        whole=_whole(before, after),
+        pairs=tuple(sorted(pairs, key=lambda one: -_change(one))),
+        gone=_alone(before, found.gone),
+        new=_alone(after, found.new),
+    )
+
+
+def incomparable(comparison: Comparison) -> Comparison:
+    """The same where times may not be held against each other: no verdict but that."""
+    return replace(
+        comparison,
+        whole=replace(comparison.whole, verdict=Verdict.INCOMPARABLE),
+        pairs=tuple(replace(one, verdict=Verdict.INCOMPARABLE) for one in comparison.pairs),
+    )
+
+
+def _change(one: Compared) -> float:
+    """By how many seconds the time changed."""
+    change = abs(one.after.median - one.before.median)
+    return 0.0 if math.isnan(change) else change
+
+
+def _pair(before: Side, after: Side, one: Pair) -> Compared:
+    sides = ((before, one.before), (after, one.after))
+    times = [_sum(side.amount(TIME), places) for side, places in sides]
+    states = [_state(side, places) for side, places in sides]
+    named = after.keys[one.after[0]].kernel
+    more = len(one.after) - 1
+    return Compared(
+        name=f"{named} and {more} more" if more else named,
+        before_keys=tuple(before.keys[place] for place in one.before),
+        after_keys=tuple(after.keys[place] for place in one.after),
+        rule=one.rule,
+        before=spread(times[0]),
+        after=spread(times[1]),
+        noise=noise(times[0], times[1]),
+        verdict=_verdict(times[0], times[1]),
+        factors=decompose(states[0], states[1], {**before.resources, **after.resources}),
+        amounts=_amounts(sides),
+        peaks={
+            name: (states[0].capacities.get(name, math.nan), states[1].capacities.get(name, math.nan))
+            for name in {**states[0].capacities, **states[1].capacities}
+        },
+        bound=(_bound_by(before, one.before), _bound_by(after, one.after)),
+        complete=all(before.complete[place] for place in one.before) and all(after.complete[n] for n in one.after),
+    )
+
+
+def _whole(before: Side, after: Side) -> Compared:
+    everything = tuple(tuple(range(len(side.keys))) for side in (before, after))
+    times = [before.totals().tolist(), after.totals().tolist()]
+    return Compared(
+        name=WHOLE,
+        before_keys=before.keys,
+        after_keys=after.keys,
+        rule="",
+        before=spread(times[0]),
+        after=spread(times[1]),
+        noise=noise(times[0], times[1]),
+        verdict=_verdict(times[0], times[1]),
+        factors=None,
+        amounts=_amounts(((before, everything[0]), (after, everything[1]))),
+        peaks={},
+        bound=(_bound_by(before, everything[0]), _bound_by(after, everything[1])),
+        complete=all(before.complete) and all(after.complete),
+    )
+
+
+def _verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
+    """By time; what repeats cannot tell apart is indistinguishable, and so is what is equal."""
+    one, two = spread(before), spread(after)
+    if not one.samples or not two.samples:
+        return Verdict.INCOMPARABLE
+    known = noise(before, after)
+    change = two.median - one.median
+    if change == 0.0 or (known.is_known and abs(change) <= known.significant * one.median):
+        return Verdict.INDISTINGUISHABLE
+    return Verdict.IMPROVED if change < 0.0 else Verdict.REGRESSED
+
+
+def _sum(values: FloatArray, places: Sequence[int]) -> list[float]:
+    """Sum over groups of each sample; not known where one of them is not."""
+    return [float(value) for value in values[list(places)].sum(axis=0)]
+
+
+def _median(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.median(known)) if known else math.nan
+
+
+def _state(side: Side, places: Sequence[int]) -> State:
+    totals = {name: _median(_sum(side.amount(total_name(name)), places)) for name in side.resources}
+    return State(_median(_sum(side.amount(TIME), places)), totals, _capacities(side, places, totals))
+
+
+def _capacities(side: Side, places: Sequence[int], totals: Mapping[str, float]) -> dict[str, float]:
+    """Capacity of each path and tier over groups: their total over the time that it needs at the peak of each."""
+    found = {}
+    for name in side.resources:
+        peaks = side.amount(f"{amount_prefix(name)}.peak")[list(places)]
+        amounts = side.amount(total_name(name))[list(places)]
+        needed = _median([float(value) for value in (amounts / peaks).sum(axis=0)])
+        highest = peaks[~np.isnan(peaks)]
+        found[name] = totals[name] / needed if needed > 0 else float(highest.max()) if len(highest) else math.nan
+    return found
+
+
+def _amounts(sides: Sequence[tuple[Side, Sequence[int]]]) -> dict[str, tuple[float, float]]:
+    """Totals on both sides; what no side knows is left out."""
+    names = [LAUNCHES, BOUND, *(total_name(name) for name in (*PATHS, *TIERS))]
+    pairs = {name: tuple(_median(_sum(side.amount(name), places)) for side, places in sides) for name in names}
+    return {name: (one, two) for name, (one, two) in pairs.items() if not (math.isnan(one) and math.isnan(two))}
+
+
+def _bound_by(side: Side, places: Sequence[int]) -> str | None:
+    """What binds most of the time of groups."""
+    weights: dict[str | None, float] = {}
+    for place in places:
+        time = _median(side.amount(TIME)[place].tolist())
+        by = side.bound_by[place]
+        weights[by] = weights.get(by, 0.0) + (0.0 if math.isnan(time) else time)
+    return max(weights, key=lambda by: weights[by]) if weights else None
+
+
+def _alone(side: Side, places: Sequence[int]) -> tuple[Alone, ...]:
+    found = [Alone(side.keys[place], _median(side.amount(TIME)[place].tolist())) for place in places]
+    return tuple(sorted(found, key=lambda one: -np.nan_to_num(one.time)))

@@ -1,0 +1,96 @@
+"""Which kernel groups of two sides do the same job: never by position or id.
+
+Rules are tried from the strictest on; each takes what the ones before it left over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ncu_roofline.comparison.side import Key
+from ncu_roofline.timings import base_name
+
+SAME: Final = "same kernel, grid, block and range"
+GIVEN: Final = "--pair"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Places of groups on each side that are compared as a whole, and the rule that put them together."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    rule: str
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Pairs, and the places of groups that only one side has."""
+
+    pairs: tuple[Pair, ...]
+    gone: tuple[int, ...]
+    new: tuple[int, ...]
+
+
+_Place = Callable[[Key], Hashable]
+
+_RULES: Final[tuple[tuple[str, _Place], ...]] = (
+    (SAME, lambda key: key),
+    ("same kernel, grid and block, another range", lambda key: replace(key, range=None)),
+    ("same kernel and range, another grid or block", lambda key: replace(key, grid=None, block=None)),
+    ("same kernel, another grid or block", lambda key: (key.kernel, key.device)),
+    ("same name without template arguments, grid, block and range", lambda key: replace(key, kernel=_base(key))),
+    ("same name without template arguments and range", lambda key: (_base(key), key.range, key.device)),
+    ("same name without template arguments", lambda key: (_base(key), key.device)),
+    ("same NVTX range", lambda key: (key.range, key.device) if key.range else None),
+)
+
+
+def pair(before: Sequence[Key], after: Sequence[Key], given: Sequence[tuple[str, str]] = ()) -> Pairing:
+    """Groups of both sides that belong together.
+
+    Args:
+        before: groups of the first side.
+        after: of the second.
+        given: pairs of regular expressions; what the first finds in names of one side and the second in those of the
+            other is compared as two sets, before any rule.
+
+    """
+    left, right = list(range(len(before))), list(range(len(after)))
+    pairs: list[Pair] = []
+    for one, other in given:
+        first = tuple(place for place in left if re.search(one, before[place].kernel))
+        second = tuple(place for place in right if re.search(other, after[place].kernel))
+        if first and second:
+            pairs.append(Pair(first, second, f"{GIVEN} {one}={other}"))
+            left, right = _without(left, first), _without(right, second)
+    for rule, place_of in _RULES:
+        for first, second in _matches(before, after, left, right, place_of):
+            pairs.append(Pair(first, second, rule))
+            left, right = _without(left, first), _without(right, second)
+    return Pairing(tuple(pairs), tuple(left), tuple(right))
+
+
+def _matches(
+    before: Sequence[Key], after: Sequence[Key], left: Sequence[int], right: Sequence[int], place_of: _Place
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Sets of groups on both sides that a rule puts in one place; groups for which it has none stay."""
+    places: dict[Hashable, tuple[list[int], list[int]]] = {}
+    for side, keys, numbers in ((0, before, left), (1, after, right)):
+        for number in numbers:
+            place = place_of(keys[number])
+            if place is not None:
+                places.setdefault(place, ([], []))[side].append(number)
+    return [(tuple(first), tuple(second)) for first, second in places.values() if first and second]
+
+
+def _without(places: Sequence[int], taken: Sequence[int]) -> list[int]:
+    gone = frozenset(taken)
+    return [place for place in places if place not in gone]
+
+
+def _base(key: Key) -> str:
+    return base_name(key.kernel)

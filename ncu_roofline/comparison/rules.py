@@ -1,0 +1,283 @@
+"""Rules of comparisons: whether two sides may be compared, and what to know when they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from ncu_roofline.checks import Evidence, Finding, Rule
+from ncu_roofline.comparison.compared import Compared, Comparison, incomparable
+from ncu_roofline.comparison.pairing import SAME
+from ncu_roofline.comparison.side import LAUNCHES, Side
+from ncu_roofline.vocabulary import PATHS, Severity
+
+WORK: Final = 0.10
+"""Share by which work may change without a word."""
+_CLOCK: Final = 0.02
+"""Share by which clocks of the same setting vary."""
+_ALONE: Final = 0.01
+"""Share of the time of a side from which an unpaired group is a warning."""
+_NAMED: Final = 3
+
+
+def devices_differ(comparison: Comparison) -> Iterator[Evidence]:
+    """The two sides ran on different devices.
+
+    Times of different devices say nothing about a change of the program, and their ceilings differ. There is no
+    verdict. Measure both sides on one device.
+    """
+    one, two = comparison.before.devices, comparison.after.devices
+    if set(one) != set(two):
+        yield _said(f"before ran on {_list(one)}, after on {_list(two)}", "Measure both sides on one device.")
+
+
+def cache_control_differs(comparison: Comparison) -> Iterator[Evidence]:
+    """One side was measured with flushed caches and the other with warm ones.
+
+    With ``--cache-control all`` (the default) ncu flushes all caches before every launch, which changes bytes and
+    times. There is no verdict. Profile both sides with the same ``--cache-control``.
+    """
+    yield from _condition(comparison, "cache_control", "Profile both sides with the same --cache-control.")
+
+
+def clock_control_differs(comparison: Comparison) -> Iterator[Evidence]:
+    """The clock was locked on one side only, or to another frequency.
+
+    Times then differ by the clock alone. There is no verdict. Profile both sides with the same ``--clock-control``.
+    """
+    yield from _condition(comparison, "clock_control", "Profile both sides with the same --clock-control.")
+
+
+def clocks_apart(comparison: Comparison) -> Iterator[Evidence]:
+    """The SM clock of paired kernels differs by more than 2 %.
+
+    The factor of the ceilings has the part of the change that the clock explains for what binds; a program is not
+    faster because the clock was. Lock the clock (``--clock-control base``), or let the device settle before measuring.
+    """
+    apart = []
+    for one in comparison.pairs:
+        clocks = [_mean_clock(side, keys) for side, keys in _sides(comparison, one)]
+        if all(clock > 0 for clock in clocks) and abs(clocks[1] / clocks[0] - 1.0) > _CLOCK:
+            apart.append((abs(clocks[1] / clocks[0] - 1.0), one.name, clocks))
+    if apart:
+        _, name, clocks = max(apart)
+        yield _said(
+            f"the SM clock of {len(apart)} of {len(comparison.pairs)} pairs differs by more than 2 %, most for {name}: "
+            f"{clocks[0] / 1e9:.3f} GHz before, {clocks[1] / 1e9:.3f} GHz after",
+            "Lock the clock (--clock-control base) or let the device settle.",
+        )
+
+
+def replay_differs(comparison: Comparison) -> Iterator[Evidence]:
+    """The passes of the two sides were replayed in different ways.
+
+    Kernel replay restores memory between passes, application replay runs the program again; caches and data differ.
+    Profile both sides with the same ``--replay-mode``.
+    """
+    yield from _condition(comparison, "replay_mode", "Profile both sides with the same --replay-mode.")
+
+
+def versions_differ(comparison: Comparison) -> Iterator[Evidence]:
+    """The two sides were profiled with different versions of ncu.
+
+    Defaults (clock control since 2026.1) and the meaning of single counters changed between versions. Differences of
+    counters that should be the same may come from there.
+    """
+    yield from _condition(comparison, "ncu_version", "Profile both sides with one version of ncu.")
+
+
+def shapes_differ(comparison: Comparison) -> Iterator[Evidence]:
+    """Kernels were put together although their grid, block, range or name differs.
+
+    The strictest rule that finds a partner is used, and stands with each pair: a changed launch shape, a template that
+    is instantiated otherwise, a kernel that was split or fused. Say with ``--pair BEFORE=AFTER`` what belongs together
+    if that is wrong.
+    """
+    loose: dict[str, list[str]] = {}
+    for one in comparison.pairs:
+        if one.rule != SAME:
+            loose.setdefault(one.rule, []).append(one.name)
+    for rule, names in loose.items():
+        yield _said(f"paired by {rule}: {_list(names)}", "If that is wrong, say what belongs together with --pair.")
+
+
+def work_changed(comparison: Comparison) -> Iterator[Evidence]:
+    """The work of a pair changed by more than 10 %.
+
+    Then rates do not say what became of the program: more FLOP in the same time is no speed-up, less FLOP in less time
+    is one although the rate may fall. The verdict is by time for the job; look whether it is still the same job.
+    """
+    for one in comparison.pairs:
+        changes = [
+            (path, before, after)
+            for path in PATHS
+            for before, after in [one.amounts.get(f"work.{path}.count", (math.nan, math.nan))]
+            if abs(after - before) > WORK * before
+        ]
+        for path, before, after in changes:
+            change = f"{after / before - 1.0:+.1%}" if before > 0 else "new"
+            rates = [one.value(f"work.{path}.rate", side) for side in (0, 1)]
+            more = ""
+            if rates[0] > 0 and rates[1] > 0 and one.ratio > 0:
+                more = (
+                    f"; its rate changed by {rates[1] / rates[0]:.3g}x, which is no speed-up: the time changed by "
+                    f"{one.ratio - 1.0:+.1%}"
+                )
+            yield _said(f"{one.name}: work on {path} {change} ({before:.6g} to {after:.6g}){more}", "")
+
+
+def launches_differ(comparison: Comparison) -> Iterator[Evidence]:
+    """A pair has another number of launches than before.
+
+    Amounts and times of a pair are sums over its launches. Another number of them may be the change itself (fusion), or
+    another length of the run (``--launch-count``), which makes the sums incomparable.
+    """
+    differing = []
+    for one in comparison.pairs:
+        before, after = one.amounts.get(LAUNCHES, (math.nan, math.nan))
+        if before != after:
+            differing.append(f"{one.name} ({before:g} before, {after:g} after)")
+    if differing:
+        yield _said(
+            f"another number of launches: {_list(differing)}", "Profile the same part of the run on both sides."
+        )
+
+
+def quantities_differ(comparison: Comparison) -> Iterator[Evidence]:
+    """A path or tier was collected on one side only.
+
+    It is in no factor of the change. Collect the same counters on both sides.
+    """
+    sides = [
+        frozenset(name for name, pair in comparison.whole.amounts.items() if not math.isnan(pair[n])) for n in (0, 1)
+    ]
+    for only, side in ((sides[0] - sides[1], "before"), (sides[1] - sides[0], "after")):
+        if only:
+            yield _said(f"known only {side}: {_list(sorted(only), most=8)}", "Collect the same counters on both sides.")
+
+
+def unpaired(comparison: Comparison) -> Iterator[Evidence]:
+    """Kernels of one side have no partner on the other, and take a noticeable part of the time.
+
+    They count in the time of the whole job. A renamed kernel looks like one that is gone and one that is new: put them
+    together with ``--pair BEFORE=AFTER``.
+    """
+    for side, alone, word in (
+        (comparison.before, comparison.gone, "gone"), (comparison.after, comparison.new, "new"),
+    ):  # fmt: skip
+        total = float(np.nanmedian(side.totals()))
+        share = sum(one.time for one in alone if not math.isnan(one.time)) / total if total > 0 else 0.0
+        if alone and share > _ALONE:
+            names = _list([one.key.kernel for one in alone])
+            yield _said(
+                f"{word}, {share:.1%} of the time of that side: {names}", "Put renamed kernels together with --pair."
+            )
+
+
+def noise_unknown(comparison: Comparison) -> Iterator[Evidence]:
+    """A side has one report only, so that nothing is known about the noise of its times.
+
+    Whether a difference of times is more than noise cannot be said. Give several reports of each side (``--before`` and
+    ``--after``, or folders). Counters such as FLOP and bytes hardly vary and can be compared without repeats.
+    """
+    sides = [word for side, word in ((comparison.before, "before"), (comparison.after, "after")) if side.samples < 2]
+    if sides:
+        yield _said(
+            f"one sample {' and '.join(sides)}: the noise of the times is not known", "Give repeats of each side."
+        )
+
+
+def counters_vary(comparison: Comparison) -> Iterator[Evidence]:
+    """A counter of work differs between repeats of one side.
+
+    Work of one program on one input is the same every time. Repeats that differ did not do the same, or their kernels
+    depend on timing.
+    """
+    for side, word in ((comparison.before, "before"), (comparison.after, "after")):
+        for path in PATHS:
+            counts = side.amount(f"work.{path}.count")
+            with np.errstate(invalid="ignore"):
+                apart = np.nanmax(counts, axis=1, initial=-np.inf) - np.nanmin(counts, axis=1, initial=np.inf)
+            if side.samples > 1 and (apart > 0).any():
+                worst = int(np.argmax(apart))
+                yield _said(f"{word}: work on {path} of {side.keys[worst].kernel} differs between repeats", "")
+
+
+def same_input(comparison: Comparison) -> Iterator[Evidence]:
+    """The same report stands on both sides.
+
+    Then nothing can have changed, and every difference is exactly zero.
+    """
+    both = {source.sha256 for source in comparison.before.sources} & {one.sha256 for one in comparison.after.sources}
+    names = [source.name for source in comparison.before.sources if source.sha256 in both]
+    if names:
+        yield _said(f"on both sides: {_list(names)}", "")
+
+
+COMPARISON_RULES: Final = (
+    Rule("X811", "devices-differ", Severity.ERROR, (), devices_differ),
+    Rule("X812", "cache-control-differs", Severity.ERROR, (), cache_control_differs),
+    Rule("X813", "clock-control-differs", Severity.ERROR, (), clock_control_differs),
+    Rule("X814", "clocks-apart", Severity.WARNING, (), clocks_apart),
+    Rule("X815", "replay-differs", Severity.WARNING, (), replay_differs),
+    Rule("X816", "versions-differ", Severity.NOTE, (), versions_differ),
+    Rule("X817", "paired-loosely", Severity.NOTE, (), shapes_differ),
+    Rule("X818", "work-changed", Severity.WARNING, (), work_changed),
+    Rule("X819", "launches-differ", Severity.WARNING, (), launches_differ),
+    Rule("X820", "quantities-differ", Severity.WARNING, (), quantities_differ),
+    Rule("X821", "unpaired", Severity.WARNING, (), unpaired),
+    Rule("X822", "noise-unknown", Severity.NOTE, (), noise_unknown),
+    Rule("X823", "work-varies", Severity.WARNING, (), counters_vary),
+    Rule("X824", "same-report", Severity.NOTE, (), same_input),
+)
+"""Rules over a comparison; an error among them means that there is no verdict."""
+
+
+def judged(comparison: Comparison) -> Comparison:
+    """The comparison with its findings, and without a verdict where the sides may not be compared."""
+    found = [
+        Finding(rule.code, rule.name, evidence.severity or rule.severity, (), evidence.message, evidence.help)
+        for rule in COMPARISON_RULES
+        for evidence in rule.check(comparison)
+    ]
+    found.sort(key=lambda finding: -finding.severity)
+    result = replace(comparison, finding_list=tuple(found))
+    return incomparable(result) if any(one.severity == Severity.ERROR for one in found) else result
+
+
+def _said(message: str, advice: str) -> Evidence:
+    return Evidence(np.zeros(0, np.bool_), f"{message}.", advice)
+
+
+def _condition(comparison: Comparison, name: str, advice: str) -> Iterator[Evidence]:
+    """A condition that both sides know and that is not the same."""
+    one, two = (
+        sorted({str(source.conditions.get(name)) for source in side.sources if source.conditions.get(name)})
+        for side in (comparison.before, comparison.after)
+    )
+    if one and two and one != two:
+        yield _said(f"{name.replace('_', ' ')} is {_list(one)} before and {_list(two)} after", advice)
+
+
+def _sides(comparison: Comparison, one: Compared) -> Sequence[tuple[Side, Sequence[object]]]:
+    return ((comparison.before, one.before_keys), (comparison.after, one.after_keys))
+
+
+def _mean_clock(side: Side, keys: Sequence[object]) -> float:
+    """Median over samples and groups of the SM clock."""
+    wanted = frozenset(keys)
+    places = [place for place, key in enumerate(side.keys) if key in wanted]
+    clocks = side.amount("clocks.sm")[places]
+    known = clocks[~np.isnan(clocks)]
+    return float(np.median(known)) if len(known) else math.nan
+
+
+def _list(names: Iterable[str], most: int = _NAMED) -> str:
+    """Some names, and how many more there are."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more

@@ -1,0 +1,181 @@
+"""What a comparison knows of one side: amounts of every kernel group in every sample, and how they were measured.
+
+A side is one or more reports of the same job; each report is a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ncu_roofline.analysis import Analysis
+from ncu_roofline.arrays import Columns, FloatArray, numbered, ratio, unknown
+from ncu_roofline.conditions import Conditions
+from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent, amount_prefix
+
+LAUNCHES: Final = "launches"
+TIME: Final = "time"
+BOUND: Final = "bound.time"
+CLOCKS: Final = ("clocks.sm", "clocks.dram")
+
+
+@dataclass(frozen=True)
+class Key:
+    """Who a kernel group is: what its launches have in common, whatever their ids and order."""
+
+    kernel: str
+    grid: tuple[int, ...] | None
+    block: tuple[int, ...] | None
+    range: str | None
+    """NVTX ranges around it, outermost first, joined by `` > ``."""
+    device: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A report of a side: its name without folders, the hash of its content, and how it was measured."""
+
+    name: str
+    sha256: str
+    conditions: Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class Side:
+    """Kernel groups over samples. ``amounts``: arrays of groups x samples in SI base units, NaN where not known.
+
+    There are ``launches``, ``time``, ``bound.time``, ``clocks.*``, and for every path and tier its total
+    (``work.fp32.count``, ``traffic.dram.bytes``) and peak (``work.fp32.peak``). ``resources`` says which pipe or data
+    path each of them occupies; those of one add up.
+    """
+
+    sources: tuple[Source, ...]
+    devices: tuple[str, ...]
+    keys: tuple[Key, ...]
+    amounts: Mapping[str, FloatArray]
+    bound_by: tuple[str | None, ...]
+    complete: tuple[bool, ...]
+    resources: Mapping[str, str]
+
+    @property
+    def samples(self) -> int:
+        """Number of reports."""
+        return len(self.sources)
+
+    def amount(self, name: str) -> FloatArray:
+        """An amount over groups and samples, all unknown where it is in no report."""
+        known = self.amounts.get(name)
+        return unknown(len(self.keys) * self.samples).reshape(len(self.keys), -1) if known is None else known
+
+    def totals(self) -> FloatArray:
+        """Time of every sample, over all its groups."""
+        return np.asarray(np.nansum(self.amount(TIME), axis=0))
+
+
+def total_name(name: str) -> str:
+    """The column of the total of a path or tier."""
+    return f"{amount_prefix(name)}.{'bytes' if name in TIERS else 'count'}"
+
+
+def side_of(analysis: Analysis) -> Side:
+    """The side that an analysis is: each of its inputs is a sample."""
+    columns = analysis.columns
+    keys = [
+        Key(kernel or "", grid, block, _range(ranges), int(device or 0))
+        for kernel, grid, block, ranges, device in zip(
+            *(columns[name].tolist() for name in ("kernel", "grid", "block", "nvtx", "device_ordinal")), strict=True
+        )
+    ]
+    codes, distinct = numbered(keys)
+    cells = codes * len(analysis.inputs) + columns["input"].astype(np.intp)
+    shape = (len(distinct), len(analysis.inputs))
+    launched = _sums(cells, columns["invocations"].astype(float), shape[0] * shape[1])
+    gone = launched == 0
+    amounts: dict[str, FloatArray] = {LAUNCHES: launched}
+    for name, values in _summed(columns).items():
+        amounts[name] = _sums(cells, values, len(launched))
+    for name in CLOCKS:
+        if name in columns:
+            amounts[name] = ratio(_sums(cells, columns[name] * columns[TIME], len(launched)), amounts[TIME])
+    for name in (*PATHS, *TIERS):
+        if f"{amount_prefix(name)}.peak" in columns:
+            amounts[f"{amount_prefix(name)}.peak"] = _capacity(columns, name, cells, len(launched))
+    first = np.unique(codes, return_index=True)[1]
+    complete = np.bincount(codes, ~columns["bound.complete"], minlength=shape[0]) == 0
+    return Side(
+        sources=tuple(
+            Source(_basename(item.path), item.sha256, _conditions(item.conditions)) for item in analysis.inputs
+        ),
+        devices=tuple(dict.fromkeys(_device(*one) for one in zip(columns["device"], columns["cc"], strict=True))),
+        keys=tuple(distinct),
+        amounts={name: np.where(gone, np.nan, values).reshape(shape) for name, values in amounts.items()},
+        bound_by=tuple(columns["bound.by"][first].tolist()),
+        complete=tuple(complete.tolist()),
+        resources=_resources(analysis),
+    )
+
+
+def _summed(columns: Columns) -> dict[str, FloatArray]:
+    """Columns that are added up; what may be no work at all is not known."""
+    found = {TIME: columns[TIME], BOUND: columns[BOUND]}
+    for name in (*PATHS, *TIERS):
+        total = total_name(name)
+        if total in columns:
+            extent = columns[f"{amount_prefix(name)}.extent"]
+            counts = (extent == Extent.EXACT.label) | (extent == Extent.AT_LEAST.label)
+            found[total] = np.where(counts, columns[total], np.nan)
+    return found
+
+
+def _capacity(columns: Columns, name: str, cells: npt.NDArray[np.intp], size: int) -> FloatArray:
+    """Peak of a path or tier over launches of a group: their total over the time that it needs at each one's peak."""
+    total, peak = columns[total_name(name)], columns[f"{amount_prefix(name)}.peak"]
+    needed = _sums(cells, ratio(total, peak), size)
+    highest = unknown(size)
+    np.fmax.at(highest, cells, peak)
+    effective = ratio(_sums(cells, total, size), needed)
+    return np.where(np.isnan(effective), highest, effective)
+
+
+def _sums(cells: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
+    """Sum of each cell, not known where one value is not."""
+    return np.asarray(np.bincount(cells, values, minlength=size), np.float64)
+
+
+def _resources(analysis: Analysis) -> dict[str, str]:
+    """What each path and tier that may bind occupies."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(analysis.columns["map"].tolist()):
+        metric_map = analysis.maps[name]
+        found |= {path: f"pipe:{one.pipe}" for path, one in metric_map.paths.items() if path not in NEVER_BINDING_PATHS}
+        for tier, bytes_of in metric_map.tiers.items():
+            shared = next((measure.data_path for measure in bytes_of.measures if measure.data_path), None)
+            found[tier] = f"data:{shared}" if shared else f"tier:{tier}"
+    return found
+
+
+def _range(ranges: Any) -> str | None:
+    """NVTX ranges as one text."""
+    names = [name for _, name in ranges or ()]
+    return " > ".join(names) if names else None
+
+
+def _device(name: str | None, cc: str | None) -> str:
+    return f"{name or 'device not named'}{f', CC {cc}' if cc else ''}"
+
+
+def _conditions(conditions: Conditions) -> dict[str, str | None]:
+    return {
+        "cache_control": conditions.cache_control,
+        "clock_control": conditions.clock_control,
+        "replay_mode": conditions.replay_mode,
+        "ncu_version": conditions.ncu_version,
+    }
+
+
+def _basename(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2] or path

@@ -1,0 +1,170 @@
+"""Both sides of a comparison on one roofline: before hollow, an arrow, after filled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from ncu_roofline.comparison import Compared, Comparison, Verdict
+from ncu_roofline.render.comparison import words
+from ncu_roofline.render.picture import Chart, Roof
+from ncu_roofline.render.picture.chart import COMPUTE, NOT_KNOWN, Rest
+from ncu_roofline.render.picture.frame import frame_of
+from ncu_roofline.render.picture.names import short_names
+from ncu_roofline.render.picture.plot import LEFT, WIDTH, Plot
+from ncu_roofline.render.picture.roofs import draw_ridges, draw_roofs
+from ncu_roofline.render.picture.shapes import NOT_CLICKED, halo, line, look, shape, text
+from ncu_roofline.render.picture.svg import FONT, draw_axes
+from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS
+from ncu_roofline.wording import count
+
+_HEIGHT: Final = 438
+_EMPTY: Final = 80
+_RADIUS: Final = 8.0
+_APART: Final = 8.0
+"""Pixels between two marks from which an arrow has room."""
+_DRAWN: Final = 12
+"""Pairs that changed most, which are drawn."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A pair with a place on the axes on both sides: (FLOP/byte, FLOP/s) of one path at one tier."""
+
+    number: int
+    pair: Compared
+    path: str
+    tier: str
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+
+def to_svg(comparison: Comparison, colors: dict[str, str]) -> str:
+    """The comparison as an SVG document of 800 pixels."""
+    moved = moves(comparison)
+    plot = Plot(_chart(comparison, moved), colors)
+    height = _HEIGHT if moved else _EMPTY
+    named = f"Roofline before and after: {words.verdict(comparison.whole)}"
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    names = f'font-family="{FONT}" font-size="11" aria-label={quoteattr(named)} data-testid="compare"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {names}>',
+        f"<title>{escape(named)}</title>",
+        f'<rect width="{WIDTH}" height="{height}" fill="{colors["page"]}"/>',
+        *_body(comparison, plot, moved),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def moves(comparison: Comparison) -> list[Moved]:
+    """Pairs with a place on both sides, the most changed first; numbers are their rows in the table."""
+    found = [_moved(number, one) for number, one in enumerate(comparison.pairs, start=1)]
+    return [one for one in found if one is not None]
+
+
+def _moved(number: int, one: Compared) -> Moved | None:
+    """Both places of a pair: of the path that is nearest to its peak after, at the tier that binds after."""
+    path = max(FLOP_PATHS, key=lambda name: _share(one, name))
+    if not _share(one, path) > 0:
+        return None
+    tiers = [tier for tier in CORE_TIERS if all(_at(one, path, tier, side)[0] > 0 for side in (0, 1))]
+    if not tiers:
+        return None
+    tier = str(one.bound[1]) if one.bound[1] in tiers else tiers[0]
+    return Moved(number, one, path, tier, _at(one, path, tier, 0), _at(one, path, tier, 1))
+
+
+def _share(one: Compared, path: str) -> float:
+    """Share of its peak that a path reaches after; a path without a peak comes after those with one."""
+    rate = one.value(f"work.{path}.rate", 1)
+    if not rate > 0 or not one.value(f"work.{path}.rate", 0) > 0:
+        return 0.0
+    peak = one.peaks.get(path, (math.nan, math.nan))[1]
+    return rate / peak if peak > 0 else 1e-9
+
+
+def _at(one: Compared, path: str, tier: str, side: int) -> tuple[float, float]:
+    rate, moved = one.value(f"work.{path}.rate", side), one.value(f"traffic.{tier}.rate", side)
+    return (rate / moved, rate) if moved > 0 and rate > 0 else (math.nan, math.nan)
+
+
+def _chart(comparison: Comparison, moved: Sequence[Moved]) -> Chart:
+    """Roofs of the side after; the marks are drawn here."""
+    paths = [path for path in FLOP_PATHS if any(one.path == path for one in moved)]
+    roofs = []
+    for name in (*CORE_TIERS, *paths):
+        peaks = [one.peaks[name][1] for one in comparison.pairs if name in one.peaks and one.peaks[name][1] > 0]
+        if peaks:
+            roofs.append(Roof(name, max(peaks), "report", math.nan))
+    points = [point for one in moved for point in (one.before, one.after)]
+    bandwidths, ceilings = ([roof.value for roof in roofs if roof.is_tier is tier] for tier in (True, False))
+    none = np.zeros(0)
+    return Chart(
+        device=" and ".join(comparison.after.devices), cc=None, clock=(math.nan, math.nan), roofs=tuple(roofs),
+        others=(), marks=(), rest=Rest(0, 0, 0.0, none, none), frame=frame_of(bandwidths, ceilings, points),
+        time=comparison.whole.after.median, bound=None, mine=np.zeros(0, np.bool_),
+    )  # fmt: skip
+
+
+def _body(comparison: Comparison, plot: Plot, moved: Sequence[Moved]) -> Iterator[str]:
+    colors, whole = plot.colors, comparison.whole
+    yield text(LEFT, 18, f"{plot.chart.device}: {words.verdict(whole)}", colors["text"], size=13, weight=600)
+    unchanged = len(comparison.pairs) - len(words.shown(comparison.pairs))
+    same = f"; {count(unchanged, 'pair')} with the same time not drawn" if unchanged else ""
+    yield text(LEFT, 33, f"{words.times(whole)}; {words.tally(comparison)}{same}", colors["muted"])
+    if not moved:
+        yield text(LEFT, 60, "No pair has FLOP and bytes on both sides.", colors["text"], size=12)
+        return
+    yield from draw_axes(plot)
+    yield from draw_roofs(plot)
+    yield from draw_ridges(plot)
+    drawn = [one for one in moved if one.pair.ratio != 1.0][:_DRAWN]
+    names = short_names([one.pair.name for one in drawn])
+    for one, name in zip(reversed(drawn), reversed(names), strict=True):
+        yield from _pair(plot, one, name, judged=comparison.verdict is not Verdict.INCOMPARABLE)
+
+
+def _pair(plot: Plot, one: Moved, name: str, *, judged: bool) -> Iterator[str]:
+    colors = plot.colors
+    color = colors[_kind(one.pair)]
+    (x1, y1), (x2, y2) = ((plot.x(at[0]), plot.y(at[1])) for at in (one.before, one.after))
+    data = f'data-pair="{one.number}" data-tier="{one.tier}" data-path="{one.path}"'
+    before = f'{data} data-side="before" data-intensity="{one.before[0]!r}" data-value="{one.before[1]!r}"'
+    after = f'{data} data-side="after" data-intensity="{one.after[0]!r}" data-value="{one.after[1]!r}"'
+    yield shape(one.tier, x1, y1, _RADIUS - 2, f'{look("none", color, 1.5)} stroke-dasharray="2 2" {before}')
+    is_sure = judged and one.pair.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
+    if is_sure and math.hypot(x2 - x1, y2 - y1) > _RADIUS + _APART:
+        yield from _arrow(plot, x1, y1, x2, y2)
+    said = f"{one.number} {name}: {words.verdict(one.pair)}\n{words.times(one.pair)}\n{words.cause(one.pair)}"
+    yield shape(one.tier, x2, y2, _RADIUS, f"{look(color, color, 1)} {after}", said.strip())
+    yield text(x2, y2 + 4, str(one.number), colors["on fill"], anchor="middle", weight=600, extra=NOT_CLICKED)
+    if is_sure:
+        place = min(x2 + _RADIUS + 4, 440.0)
+        yield text(place, y2 + 4 if place > x2 else y2 - 12, words.speed(one.pair), colors["text"], extra=halo(colors))
+
+
+def _arrow(plot: Plot, x1: float, y1: float, x2: float, y2: float) -> Iterator[str]:
+    """A line with a head that ends at the mark."""
+    length = math.hypot(x2 - x1, y2 - y1)
+    across, down = (x2 - x1) / length, (y2 - y1) / length
+    x, y = x2 - across * (_RADIUS + 1), y2 - down * (_RADIUS + 1)
+    color = plot.colors["text"]
+    yield line(x1 + across * (_RADIUS - 2), y1 + down * (_RADIUS - 2), x - across * 5, y - down * 5, color, 1.2)
+    left, right = (
+        (x - 7 * across - 3 * down, y - 7 * down + 3 * across),
+        (x - 7 * across + 3 * down, y - 7 * down - 3 * across),
+    )
+    points = " ".join(f"{a:.2f},{b:.2f}" for a, b in ((x, y), left, right))
+    yield f'<polygon points="{points}" fill="{color}"/>'
+
+
+def _kind(one: Compared) -> str:
+    """What its colour says: what binds after."""
+    by = one.bound[1]
+    return NOT_KNOWN if by is None else by if by in TIERS else COMPUTE
