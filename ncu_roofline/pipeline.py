@@ -197,7 +197,7 @@ def analyze(
         measured=measured,
         aggregate=aggregate,
         places=_places(
-            inputs,
+            (*inputs, *(report.path for report in reports)),
             (*files, claims, *specifications),
             ceilings,
             map,

@@ -6,7 +6,7 @@ import math
 import re
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,6 +22,7 @@ from ncu_roofline.render.picture.convert import to_png
 from ncu_roofline.render.picture.frame import frame_of
 from ncu_roofline.render.picture.labels import Box, place_labels
 from ncu_roofline.render.picture.names import short_names, visible
+from ncu_roofline.render.picture.paper import to_paper
 from tests.conftest import Write
 from tests.support import ROOT, details, launch
 from tests.test_findings import CLEAN
@@ -275,6 +276,80 @@ def test_path_that_may_be_no_work_has_no_ceiling_in_the_picture(corpus: Path) ->
     analysis = nr.analyze(next(corpus.glob("02-*.ncu-rep")))
     assert "M204" in {finding.code for finding in analysis.finding_list}
     assert [roof.name for roof in charts(analysis)[0].paths] == ["fp32"]
+
+
+SHARED = {
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum": "1,900,000 inst",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.peak_sustained": "108 inst/cycle",
+    "l1tex__cycles_elapsed.avg.per_second": "1 Ghz",
+}
+
+
+def test_shared_memory_that_binds_is_drawn_everywhere(write: Write) -> None:
+    analysis = nr.analyze(write(details(*launch(FILLED | SHARED))))
+    (chart,) = charts(analysis)
+    assert (chart.marks[0].bound, chart.marks[0].kind) == ("shared", "shared")
+    assert with_data(drawn(chart), "data-roof").keys() >= {"shared"}
+    assert {trace.marker.symbol for trace in analysis.figure().data if trace.name == "k1"} == {"pentagon"}
+
+
+def test_group_near_its_roof_by_two_paths_of_one_pipe_is_not_far(write: Write) -> None:
+    # On 8.6 fp32 and fp16 share the FMA pipe: 90 M FMA of fp32 and 90 M of fp16 at 6912 a cycle and 1 GHz are 13.02 us
+    # of it each, 65.1 % of 40 us together, but 32.6 % each.
+    both = FILLED | {
+        "T": "40 us", "FFMA": "90,000,000 inst", "HFMA": "90,000,000 inst", "HADD": "5 inst",
+        "sm__sass_thread_inst_executed_op_hfma_pred_on.sum.peak_sustained": "6,912 inst/cycle",
+    }  # fmt: skip
+    (chart,) = charts(nr.analyze(write(details(*launch(both), cc="8.6"))))
+    assert max(chart.marks[0].usage.values()) < 0.4
+    assert chart.marks[0].fraction > 0.6
+    assert chart.marks[0].kind == "compute"
+
+
+def test_kernel_led_by_integer_tensor_work_stands_at_its_flop(write: Write) -> None:
+    # 1e9 OP of int8 at 442368 a cycle are far nearer to their peak than 10 MFLOP; the axes are for FLOP.
+    both = FILLED | {
+        "sm__ops_path_tensor_src_int8_sparsity_off.sum": "3,000,000,000",
+        "sm__ops_path_tensor_src_int8_sparsity_off.sum.peak_sustained": "442,368 1/cycle",
+    }
+    (chart,) = charts(nr.analyze(write(details(*launch(both)))))
+    mark = chart.marks[0]
+    assert (mark.leading[0], mark.path, mark.is_on_chart) == ("tensor.int8", "fp32", True)
+
+
+def test_frame_does_not_depend_on_what_other_kernels_do(write: Write) -> None:
+    half = {"sm__sass_thread_inst_executed_op_hfma_pred_on.sum.peak_sustained": "27,648 inst/cycle"}
+    one = launch(FILLED | half)
+    two = launch(FILLED | half | {"HFMA": "20,000,000 inst", "HADD": "5,000 inst"}, number=1, kernel="b")
+    frames = [charts(nr.analyze(write(details(*rows))))[0].frame for rows in (one, [*one, *two])]
+    assert frames[0] == frames[1]
+
+
+@pytest.mark.parametrize("draw", [lambda chart: to_svg(chart, LIGHT), to_paper])
+def test_device_names_are_data(write: Write, draw: Callable[[Chart], str]) -> None:
+    named = FILLED | {"device__attribute_display_name": "NVIDIA \x01\u202e<evil>"}
+    (chart,) = charts(nr.analyze(write(details(*launch(named)))))
+    text = draw(chart)
+    ElementTree.fromstring(text)
+    assert not re.search("[\x00-\x08\u202a-\u202e]", text)
+
+
+def test_group_above_its_ceiling_by_a_few_percent_is_marked(write: Write) -> None:
+    # 26.88 MB in 20 us are 105 % of 1.28 TB/s: a warning.
+    (chart,) = charts(nr.analyze(write(details(*launch(FILLED | {"DB": "26,880,000 byte"})))))
+    assert chart.marks[0].label == "1!"
+
+
+def test_groups_of_one_kernel_are_told_apart_by_their_grid(write: Write) -> None:
+    text = details(*launch(FILLED)) + details(*launch(FILLED, number=1), grid="(7, 1, 1)")
+    assert {mark.name for mark in charts(nr.analyze(write(text)))[0].marks} == {"k 512", "k 7"}
+
+
+def test_paper_figure_without_a_place_for_any_group_is_refused(tmp_path: Path, write: Write) -> None:
+    report = write(details(*launch({"T": "20 us"})))
+    out = tmp_path / "out.svg"
+    result = CliRunner().invoke(main, ["analyze", report, "--figure", str(out), "--figure-size", "paper"])
+    assert (result.exit_code, out.exists()) == (2, False)
 
 
 def test_tiers_on_one_slope_share_a_label(corpus: Path) -> None:

@@ -22,7 +22,7 @@ from tests.browser import Opened, violations
 from tests.conftest import Write
 from tests.support import ROOT, details, launch
 from tests.test_figure import FILLED
-from tests.test_findings import CLEAN
+from tests.test_findings import CLEAN, SUMMARY
 
 SAMPLE = ROOT / "sample_reports" / "a100_raw.csv"
 HOSTILE = [
@@ -91,7 +91,10 @@ def test_verdict_by_hand(sample: str) -> None:
     # Every group of the sample is at 70.9 % of its roof or better; gemm leaves 20.2 % x 29.07 % = 5.9 points.
     (verdict,) = re.findall(r'data-testid="verdict">(.*?)</p>', sample)
     said = re.sub("<.*?>", "", verdict)
-    assert said.startswith("100% of the GPU time is at 70% of its roof or better. Most headroom: 3 gemm_tensor (5.9")
+    # 29.07 % of 800 us are 232.5 us, 5.9 % of 3.96 ms.
+    assert said.replace("\u202f", " ").startswith(
+        "100% of the GPU time is at 70% of its roof or better. Most headroom: 3 gemm_tensor (up to 232.5 us, 5.9%), "
+    )
     assert '<a href="#k3">3 gemm_tensor</a>' in verdict
 
 
@@ -134,7 +137,7 @@ def test_head_has_the_bound_of_the_application_both_ways(write: Write) -> None:
     cells = [re.sub("<.*?>", "", cell).replace("\u202f", " ") for cell in re.findall("<td.*?</td>", row, re.DOTALL)]
     # b takes three quarters of the time and is at 48.2 % of its roof: 38.8 points.
     assert [cell.removeprefix("\u2265 ") for cell in cells] == [
-        "80.00 us", "36.75 us (45.9%)", "29.66 us (37.1%, fma pipe)", "1 b, 38.8 pp",
+        "80.00 us", "36.75 us (45.9%)", "29.66 us (37.1%, fma pipe)", "1 b, 31.06 us (38.8 pp)",
     ]  # fmt: skip
 
 
@@ -178,11 +181,11 @@ def test_drawer_has_formulas_and_counters_of_what_binds(write: Write) -> None:
 
 
 def test_spread_of_times_has_a_bar_for_each_bin_with_launches(write: Write) -> None:
-    times = ("10 us", "10.1 us", "20 us", "30 us")
+    times = ("10 us", "10.1 us", "20 us", "20 us", "30 us")
     rows = [row for n, time in enumerate(times) for row in launch(FILLED | {"T": time}, number=n)]
     (path,) = re.findall(r'data-testid="spread"><path d="([^"]+)"', to_html(nr.analyze(write(details(*rows)))))
-    # Bins of 1 us from 10 to 30 us: two launches in the first (20 px high), one each in the eleventh and the last.
-    assert path == "M3 20v-20M73 20v-10M136 20v-10"
+    # Bins of 1 us from 10 to 30 us: two launches in the first and the eleventh (20 px high), one in the last.
+    assert path == "M3 20v-20M73 20v-20M136 20v-10"
 
 
 def test_what_no_launch_has_is_said_once_and_what_one_lacks_in_its_drawer(write: Write) -> None:
@@ -230,6 +233,104 @@ def test_other_ceilings_stand_beside_the_roofs(corpus: Path) -> None:
     rows = re.findall(r'data-source="(\w+)">.*?<td class="text">(the roof|beside it)</td>', text)
     assert ("report", "the roof") in rows
     assert ("device", "beside it") in rows
+
+
+def test_ranks_taken_together_are_one_chart(tmp_path: Path) -> None:
+    paths = []
+    for rank, time in enumerate(("20 us", "30 us")):
+        paths.append(tmp_path / f"r{rank}.csv")
+        paths[-1].write_text(details(*launch(FILLED | {"T": time})))
+    text = to_html(nr.analyze(*paths, aggregate=True))
+    page = Page(text)
+    assert len(page.of("roofline")) == 1
+    assert len(page.of("row")) == 1
+    assert "1 kernel group, 2 launches, 50.00 us of GPU time" in text
+
+
+def test_rows_of_a_summary_count_their_invocations(write: Write) -> None:
+    page = to_html(nr.analyze(write(SUMMARY)))
+    assert "1 kernel group, 14 launches" in page
+    assert '<td data-value="14">14</td>' in page
+
+
+def test_table_has_the_intensity_of_all_paths(write: Write) -> None:
+    # 10 MFLOP of fp32 and 2 MFLOP of fp64 over 10 MB at DRAM and 16 MB at L2.
+    analysis = nr.analyze(write(details(*launch(FILLED | {"DFMA": "1,000,000 inst"}))))
+    (group,) = json.loads(Page(to_html(analysis)).texts["model"])[0]["groups"]
+    assert group["intensity"]["dram"] == pytest.approx(1.2)
+    assert group["intensity"]["l2"] == pytest.approx(0.75)
+    assert group["intensity"]["dram"] == pytest.approx(analysis.columns["traffic.dram.intensity"][0])
+
+
+def test_selection_is_said_and_the_verdict_is_about_it(write: Write) -> None:
+    rows = [*launch(FILLED | {"T": "10 us"}, kernel="small"), *launch(FILLED | {"T": "990 us"}, number=1, kernel="big")]
+    analysis = nr.analyze(write(details(*rows)))
+    page = Page(to_html(analysis.select(analysis.columns["kernel"] == "small")))
+    assert page.texts["selection"].strip() == "A selection: 1.0% of the time of all launches."
+    # 10 MB in 10 us are 78 % of 1.28 TB/s.
+    assert page.texts["verdict"].startswith("100% of the GPU time is at 70%")
+
+
+def test_lower_bounds_are_said_to_be_so(write: Write) -> None:
+    without = {name: text for name, text in FILLED.items() if name not in ("TEN", "l1tex__t_bytes.sum")}
+    verdict = re.findall('data-testid="verdict">(.*?)</p>', to_html(nr.analyze(write(details(*launch(without))))))[0]
+    assert verdict.startswith("At least 0% of the GPU time")
+    assert "at\u202fmost" in verdict
+
+
+def test_time_without_a_roof_is_said(write: Write) -> None:
+    rows = [*launch(FILLED), *launch({"T": "20 us"}, number=1, kernel="b")]
+    assert "Of 50% no roof is known." in to_html(nr.analyze(write(details(*rows))))
+
+
+def test_report_with_rates_only_has_no_headroom_and_no_shares(corpus: Path) -> None:
+    text = to_html(nr.analyze(next(corpus.glob("14-*"))))
+    assert "The report has no times. Nearest to its roof is" in text
+    assert not re.search(r"[^0-9.]0\.0% of the time", text)
+    titles = re.findall('<th scope="col" class="(?:text|number)"><button type="button">(.*?)</button>', text)
+    assert not {"Time", "Time %"} & set(titles)
+
+
+def test_equal_devices_are_told_apart(tmp_path: Path) -> None:
+    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for path, time in zip(paths, ("20 us", "30 us"), strict=True):
+        path.write_text(details(*launch(FILLED | {"T": time})))
+    model = json.loads(Page(to_html(nr.analyze(*paths))).texts["model"])
+    assert [chart["device"].partition(", ")[2] for chart in model] == ["one.csv", "two.csv"]
+
+
+def test_unit_that_is_much_busier_than_the_roof_is_a_reason_to_doubt(write: Write) -> None:
+    busy = {"sm__throughput.avg.pct_of_peak_sustained_elapsed": "85 %"}
+    assert "SM is much busier than its roof says" in to_html(nr.analyze(write(details(*launch(FILLED | busy)))))
+    idle = {"sm__throughput.avg.pct_of_peak_sustained_elapsed": "41 %"}
+    assert "much busier" not in to_html(nr.analyze(write(details(*launch(FILLED | idle)))))
+
+
+def test_links_lead_to_something(write: Write) -> None:
+    lines = [row for n in range(230) for row in launch({"T": f"{900 - n} us"}, number=n, kernel=f"k{n}")]
+    page = Page(to_html(nr.analyze(write(details(*lines)))))
+    ids = {str(attributes["id"]) for _, attributes in page.elements if attributes.get("id")}
+    targets = {
+        str(attributes["href"])[1:] for tag, attributes in page.elements if tag == "a" and attributes.get("href")
+    }
+    assert targets <= ids
+    assert len(page.of("row")) == 200
+
+
+def test_foot_has_the_command_without_folders(tmp_path: Path) -> None:
+    out = tmp_path / "out.html"
+    arguments = ["analyze", str(SAMPLE), "--kernel", "triad|gemm", "--html", str(out), "--plotlyjs", "none"]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    said = "ncu-roofline analyze a100_raw.csv --kernel &#x27;triad|gemm&#x27; --html out.html --plotlyjs none"
+    assert said in out.read_text(encoding="utf-8")
+
+
+def test_report_in_a_folder_is_never_overwritten(tmp_path: Path) -> None:
+    report = tmp_path / "r.csv"
+    report.write_bytes(SAMPLE.read_bytes())
+    result = CliRunner().invoke(main, ["analyze", str(tmp_path), "--html", str(report)])
+    assert (result.exit_code, report.read_bytes()) == (2, SAMPLE.read_bytes())
+    assert "--html" in result.stderr
 
 
 def test_drawer_has_the_spread_of_the_times_of_its_launches(write: Write) -> None:

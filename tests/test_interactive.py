@@ -139,10 +139,16 @@ def test_path_moves_points_to_its_own_work(browser: Any, write: Write, tmp_path:
     assert places == {"fp32": pytest.approx((1.0, 5e11)), "fp64": pytest.approx((0.2, 1e11))}
 
 
-def test_groups_without_work_on_the_path_stay_but_lighter(sample: Opened) -> None:
-    trace = traces(sample)["groups"]
-    light = {name for name, opacity in zip(trace["ids"], trace["opacity"], strict=True) if opacity < 1}
-    assert light == {"k1", "k3"}
+def test_groups_without_work_on_a_chosen_path_stay_but_lighter(browser: Any, tmp_path: Path) -> None:
+    sample = drawn(browser, SAMPLE, tmp_path)
+    light = {}
+    for path in (None, "fp64", "fp32"):
+        if path is not None:
+            sample.page.select_option(".path", path)
+        trace = traces(sample)["groups"]
+        light[path] = {name for name, opacity in zip(trace["ids"], trace["opacity"], strict=True) if opacity < 1}
+    # On opening nothing is lighter: the path was not chosen.
+    assert light == {None: set(), "fp64": {"k2", "k3", "k4"}, "fp32": {"k1", "k3"}}
     assert "2 without work on fp32" in sample.page.inner_text(".said")
 
 
@@ -180,6 +186,57 @@ def test_other_ceilings_are_drawn_when_asked_for(browser: Any, corpus: Path, tmp
     )
     assert ["fp32", "device"] in roofs
     assert len(roofs) > before
+
+
+def test_group_beyond_the_axes_is_an_arrow_at_the_edge(browser: Any, write: Write, tmp_path: Path) -> None:
+    rows = [*launch(FILLED, kernel="a"), *launch(FILLED | {"FFMA": "2 inst"}, number=1, kernel="b")]
+    opened = drawn(browser, write(details(*rows)), tmp_path)
+    trace = traces(opened)["groups"]
+    symbols = dict(zip(trace["ids"], trace["symbol"], strict=True))
+    assert sorted(symbols.values()) in (["circle", "triangle-down"], ["circle", "triangle-left"])
+    low = opened.page.evaluate("() => document.querySelector('.plot').layout.yaxis.range[0]")
+    assert min(trace["y"]) > 10**low
+
+
+def test_launches_whose_work_may_be_none_are_not_points_of_that_path(
+    browser: Any, write: Write, tmp_path: Path
+) -> None:
+    # HADD and HMUL of 0 beside FP32 work: all HFMA may be constant loads (contract, "Amounts").
+    exact, phantom = {"HFMA": "20,000,000 inst", "HADD": "5,000 inst"}, {"HFMA": "20,000,000 inst"}
+    rows = [
+        row
+        for n, (name, half) in enumerate([("real", exact)] * 2 + [("phantom", phantom)] * 2)
+        for row in launch(FILLED | half, number=n, kernel=name)
+    ]
+    opened = drawn(browser, write(details(*rows)), tmp_path)
+    opened.page.select_option(".path", "fp16")
+    opened.page.select_option("select.points", "launches")
+    # 80.005 MFLOP of fp16 in 20 us where it is work; 10 MFLOP of fp32 where it may be none.
+    assert sorted(traces(opened)["launches"]["y"]) == pytest.approx([5e11, 5e11, 4.0005e12, 4.0005e12], rel=1e-3)
+
+
+def test_launches_without_a_place_are_counted(browser: Any, write: Write, tmp_path: Path) -> None:
+    rows = [row for n in range(2) for row in launch(FILLED, number=n)]
+    rows += launch(FILLED | {"FFMA": "0 inst"}, number=2)
+    opened = drawn(browser, write(details(*rows)), tmp_path)
+    opened.page.select_option("select.points", "launches")
+    assert "1 launches without FLOP or bytes." in opened.page.inner_text(".said")
+
+
+def test_last_tier_cannot_be_switched_off(browser: Any, write: Write, tmp_path: Path) -> None:
+    opened = drawn(browser, write(details(*launch(FILLED))), tmp_path)
+    for tier in ("dram", "l2"):
+        opened.page.uncheck(f'.tier[value="{tier}"]')
+    assert opened.page.locator('.tier[value="l1"]').is_disabled()
+
+
+def test_narrow_page_keeps_the_static_drawing(browser: Any, tmp_path: Path) -> None:
+    text = to_html(nr.analyze(SAMPLE), None, inline())
+    opened = Opened(browser, text, tmp_path)
+    opened.page.set_viewport_size({"width": 390, "height": 800})
+    opened.page.reload()
+    opened.page.wait_for_selector('html[data-ready="true"]', state="attached")
+    assert opened.page.locator('[data-testid="roofline-static"]').is_visible()
 
 
 # Links between chart, table and drawer.
@@ -327,7 +384,7 @@ def test_page_without_plotly_has_no_other_script_than_its_own(tmp_path: Path) ->
 
 def test_bundle_of_the_user_is_put_in(tmp_path: Path) -> None:
     assert run(tmp_path, str(BUNDLE)).exit_code == 0
-    assert (tmp_path / "o.html").read_text(encoding="utf-8") == to_html(nr.analyze(SAMPLE), None, inline())
+    assert f"<script>{BUNDLE.read_text(encoding='utf-8')}</script>" in (tmp_path / "o.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -89,10 +89,12 @@ def analyze(
     if html is not None:
         from ncu_roofline.render.html import to_html
 
-        drawn[html] = to_html(analysis, frame, figures.library(plotlyjs))
+        drawn[html] = to_html(analysis, frame, figures.library(plotlyjs), options.command_line(analysis))
+    # Reports that were found in a folder are inputs as well.
+    read = (*inputs, *analysis.places)
     for name, text in drawn.items():
-        write(text, name, inputs)
-    write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, inputs)
+        write(text, name, read, option="--html" if name == html else "--figure")
+    write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, read)
     for name, launches in unmet.items():
         click.echo(
             f"required: {name} is not known for {len(launches)} of {len(analysis)} launches, first for launch "

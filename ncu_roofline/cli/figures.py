@@ -57,6 +57,7 @@ def figures(analysis: Analysis, name: str, axes: Frame | None, size: str) -> dic
     """
     from ncu_roofline.render.picture import charts
     from ncu_roofline.render.picture.convert import EXTRA, PRINT, to_pdf, to_png
+    from ncu_roofline.render.picture.paper import has_panels
 
     path = Path(name)
     png = partial(to_png, scale=PRINT) if size == PAPER else to_png
@@ -65,8 +66,11 @@ def figures(analysis: Analysis, name: str, axes: Frame | None, size: str) -> dic
     if kind not in kinds:
         raise UsageError("--figure", name, "is no name of a picture (out.svg, out.png or out.pdf)")
     drawings = _for_paper if size == PAPER else _for_screen
+    drawn = charts(analysis, axes)
+    if size == PAPER and not any(map(has_panels, drawn)):
+        raise UsageError("--figure-size", size, f"has nothing to draw: no group has FLOP and bytes; take {SCREEN}")
     files: dict[str, str | bytes] = {}
-    for number, chart in enumerate(charts(analysis, axes), start=1):
+    for number, chart in enumerate(drawn, start=1):
         place = f"-{number}" if number > 1 else ""
         for end, drawing in drawings(chart, kind):
             try:

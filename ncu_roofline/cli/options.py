@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from ncu_roofline.cli import messages
 from ncu_roofline.cli.progress import ReadingProgress
@@ -185,3 +188,23 @@ def analysed(
 
 def _codes(text: str | None) -> list[str]:
     return [code.strip().upper() for code in (text or "").split(",") if code.strip()]
+
+
+def command_line(analysis: Analysis) -> str:
+    """The command that is running, with names of files without their folders and nothing that was to be scrubbed."""
+    context = click.get_current_context()
+    words = ["ncu-roofline", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if context.get_parameter_source(name) in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP):
+            continue
+        value = context.params[name]
+        for one in value if isinstance(value, tuple) else (value,):
+            option = [] if isinstance(parameter, click.Argument) else [parameter.opts[-1]]
+            words += option + ([] if isinstance(one, bool) else [_without_folder(str(one))])
+    said = shlex.join(words)
+    return said if analysis.scrubber is None else analysis.scrubber.text(said)
+
+
+def _without_folder(text: str) -> str:
+    return Path(text).name if os.sep in text and Path(text).parent.is_dir() else text

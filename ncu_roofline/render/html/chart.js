@@ -11,7 +11,9 @@
   // Pixels of the static drawing: margins, and where axes and strip begin and end.
   const MARGIN = { l: 66, r: 168, t: 40 }, AXES = 356, STRIP = 28, BETWEEN = 50, BELOW = 46;
   const CONFIG = { displaylogo: false, responsive: true, scrollZoom: false, typesetMath: false, plotlyServerURL: "",
-    modeBarButtonsToRemove: ["lasso2d", "select2d"], toImageButtonOptions: { filename: "roofline", scale: 2 } };
+    showTips: false, modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
+    toImageButtonOptions: { filename: "roofline", scale: 2 } };
+  const NARROWEST = 560;
 
   const color = function (name) { return getComputedStyle(root).getPropertyValue("--" + name.replace(" ", "-")).trim(); };
   // Plotly takes texts for markup.
@@ -34,17 +36,27 @@
     if (!(work[path] > 0) || tiers.length === 0) { return null; }
     const tier = tiers.indexOf(group.tier) >= 0 ? group.tier : tiers[0];
     const others = tiers.filter(function (other) { return other !== tier; });
-    return { path: path, tier: tier, faint: Boolean(state.path) && !wanted, y: work[path], x: work[path] / traffic[tier],
+    return { path: path, tier: tier, faint: Boolean(state.path) && !wanted, light: state.chosen, y: work[path], x: work[path] / traffic[tier],
       ticks: others.map(function (other) { return { tier: other, x: work[path] / traffic[other] }; }) };
   };
-  const opacity = function (group, faint) {
+  const opacity = function (group, place) {
     const id = selected();
-    if (filtered !== null && !filtered.has(group.id)) { return 0.1; }
+    // Only groups with a row can be found in the table.
+    if (filtered !== null && group.row && !filtered.has(group.id)) { return 0.1; }
     if (/^k[0-9]+$/.test(id)) { return group.id === id ? 1 : FAINT; }
-    return faint ? LIGHTER : 1;
+    return place && place.faint && place.light ? LIGHTER : 1;
+  };
+  // Beyond the axes a mark is an arrow at the edge.
+  const atEdge = function (place, scale) {
+    const inset = { x: 8 / scale.x, y: 8 / scale.y }, x = Math.log10(place.x), y = Math.log10(place.y);
+    const side = x < scale.frame.x[0] ? "left" : x > scale.frame.x[1] ? "right" : y > scale.frame.y[1] ? "up"
+      : y < scale.frame.y[0] ? "down" : null;
+    if (side === null) { return { x: place.x, y: place.y, side: null }; }
+    return { side: side, x: Math.pow(10, Math.min(Math.max(x, scale.frame.x[0] + inset.x), scale.frame.x[1] - inset.x)),
+      y: Math.pow(10, Math.min(Math.max(y, scale.frame.y[0] + inset.y), scale.frame.y[1] - inset.y)) };
   };
   const hover = function (group, place) {
-    const lines = [group.label + " " + group.name, group.share + " of the time, " + group.launches + " launches",
+    const lines = [group.label + " " + group.name, group.share + " of the time, " + group.launches,
       "bound by " + (group.bound || "nothing known") + ", " + group.roof + " of its roof"];
     lines.push(place ? place.path + " " + withUnit(place.y, "FLOP/s") + ", " + place.x.toPrecision(3) + " FLOP/byte at " + place.tier
       : "share of " + group.used[0] + ": " + (100 * group.used[1]).toFixed(1) + " %");
@@ -66,17 +78,18 @@
     return roof.ends !== null && (roof.used || state.others) && (!roof.tier || state.tiers.has(roof.name));
   };
 
-  const groupTraces = function (plot, state, places, perDecade) {
+  const groupTraces = function (plot, state, places, scale) {
+    const perDecade = scale.x;
     const small = { x: [], y: [], mode: "markers", name: "tiers", hoverinfo: "skip",
       marker: { size: [], symbol: [], opacity: [], color: color("page"), line: { color: [], width: 1.5 } } };
     const lines = [];
     plot.groups.forEach(function (group, number) {
       const place = places[number];
-      if (!place || place.ticks.length === 0 || (number >= CONNECTED && group.id !== selected())) { return; }
+      if (!place || atEdge(place, scale).side || place.ticks.length === 0 || (number >= CONNECTED && group.id !== selected())) { return; }
       // None below its own mark, which would take its hover.
       const apart = place.ticks.filter(function (tick) { return perDecade * Math.abs(Math.log10(tick.x / place.x)) >= group.r; });
       const all = [place.x].concat(place.ticks.map(function (tick) { return tick.x; }));
-      const shade = opacity(group, place.faint);
+      const shade = opacity(group, place);
       lines.push({ x: [Math.min.apply(null, all), Math.max.apply(null, all)], y: [place.y, place.y], mode: "lines",
         name: "between", hoverinfo: "skip", opacity: shade, line: { color: color(group.kind), width: 1 } });
       apart.forEach(function (tick) {
@@ -88,42 +101,52 @@
         small.marker.line.color.push(color(group.kind));
       });
     });
-    return lines.concat([small, markTrace(plot, places)]);
+    return lines.concat([small, markTrace(plot, places, scale)]);
   };
-  const markTrace = function (plot, places) {
-    const shown = plot.groups.map(function (group, number) { return { group: group, place: places[number] }; })
-      .filter(function (one) { return one.place; })
+  const markTrace = function (plot, places, scale) {
+    const shown = plot.groups.map(function (group, number) {
+      const place = places[number];
+      return { group: group, place: place, at: place && atEdge(place, scale), heavy: number < CONNECTED };
+    }).filter(function (one) { return one.place; })
       .sort(function (one, two) { return two.group.r - one.group.r; });
     const of = function (value) { return shown.map(value); };
-    const hollow = function (one) { return one.group.kind === "far"; };
-    return { x: of(function (one) { return one.place.x; }), y: of(function (one) { return one.place.y; }),
+    const hollow = function (one) { return one.group.kind === "far" || one.at.side !== null; };
+    const inside = function (one) { return one.group.r >= INSIDE && one.at.side === null; };
+    const beside = function (one) { return one.at.side !== null || one.group.wrong || (one.heavy && !one.group.named); };
+    return { x: of(function (one) { return one.at.x; }), y: of(function (one) { return one.at.y; }),
       customdata: of(function (one) { return one.group.id; }), mode: "markers+text", name: "groups", hoverinfo: "text",
       hovertext: of(function (one) { return hover(one.group, one.place); }),
-      text: of(function (one) { return one.group.r >= INSIDE ? one.group.label : ""; }),
-      textfont: { color: of(function (one) { return color(hollow(one) ? one.group.kind : "on fill"); }) },
-      marker: { size: of(function (one) { return 2 * one.group.r; }), sizemode: "diameter",
-        symbol: of(function (one) { return SYMBOLS[one.place.tier]; }),
-        opacity: of(function (one) { return opacity(one.group, one.place.faint); }),
+      text: of(function (one) { return inside(one) || beside(one) ? one.group.label : ""; }),
+      textposition: of(function (one) { return inside(one) ? "middle center" : one.at.side === "right" ? "middle left" : "middle right"; }),
+      textfont: { color: of(function (one) {
+        return color(!inside(one) ? "text" : hollow(one) ? one.group.kind : "on fill");
+      }) },
+      marker: { size: of(function (one) { return one.at.side ? 12 : 2 * one.group.r; }), sizemode: "diameter",
+        symbol: of(function (one) { return one.at.side ? "triangle-" + one.at.side : SYMBOLS[one.place.tier]; }),
+        opacity: of(function (one) { return opacity(one.group, one.place); }),
         color: of(function (one) { return color(hollow(one) ? "page" : one.group.kind); }),
         line: { width: 2, color: of(function (one) { return color(one.group.kind); }) } } };
   };
-  const launchTrace = function (plot, state) {
+  const launchTrace = function (plot, state, scale) {
     const data = plot.launches, trace = { x: [], y: [], customdata: [], hovertext: [], mode: "markers", name: "launches",
-      hoverinfo: "text", marker: { size: [], symbol: [], opacity: [], color: [] } };
+      hoverinfo: "text", meta: 0, marker: { size: [], symbol: [], opacity: [], color: [] } };
     data.group.forEach(function (number, at) {
       const group = plot.groups[number], work = {}, traffic = {};
       Object.keys(data.rates).forEach(function (name) {
         (name in SYMBOLS ? traffic : work)[name] = data.rates[name][at];
       });
       const place = placed(group, work, traffic, state);
-      if (!place) { return; }
-      trace.x.push(place.x);
-      trace.y.push(place.y);
+      if (!place) { trace.meta += data.n[at]; return; }
+      const edge = atEdge(place, scale);
+      trace.x.push(edge.x);
+      trace.y.push(edge.y);
       trace.customdata.push(group.id);
-      trace.hovertext.push(hover(group, place) + (data.n[at] > 1 ? "<br>one of " + data.n[at] + " launches here" : ""));
-      trace.marker.size.push(Math.min(6 + 2 * Math.log2(data.n[at]), 16));
-      trace.marker.symbol.push(SYMBOLS[place.tier]);
-      trace.marker.opacity.push(0.7 * opacity(group, place.faint));
+      trace.hovertext.push(["launch " + data.launch[at] + " of " + group.label + " " + group.name, data.time[at],
+        place.path + " " + withUnit(place.y, "FLOP/s") + ", " + place.x.toPrecision(3) + " FLOP/byte at " + place.tier,
+      ].map(escaped).join("<br>") + (data.n[at] > 1 ? "<br>one of " + data.n[at] + " launches here" : ""));
+      trace.marker.size.push(edge.side ? 12 : Math.min(9 + 2 * Math.log2(data.n[at]), 20));
+      trace.marker.symbol.push(edge.side ? "triangle-" + edge.side + "-open" : SYMBOLS[place.tier]);
+      trace.marker.opacity.push(0.7 * opacity(group, place));
       trace.marker.color.push(color(group.kind));
     });
     return trace;
@@ -131,13 +154,13 @@
   const stripTrace = function (plot, places) {
     const shown = plot.groups.filter(function (group, number) { return !places[number] && group.used; });
     const of = function (value) { return shown.map(value); };
-    const paint = function (group) { return color(group.used[0] in SYMBOLS ? group.used[0] : "compute"); };
+    const paint = function (group) { return color(group.used[2]); };
     return { x: of(function (group) { return Math.min(group.used[1], 1); }), y: of(function () { return 0; }), xaxis: "x2",
       yaxis: "y2", mode: "markers+text", name: "strip", hoverinfo: "text", textposition: "middle right",
       customdata: of(function (group) { return group.id; }), text: of(function (group) { return group.label; }),
       hovertext: of(function (group) { return hover(group, null); }), textfont: { color: color("text") },
       marker: { size: 12, symbol: "triangle-up", color: of(paint),
-        opacity: of(function (group) { return opacity(group, false); }) } };
+        opacity: of(function (group) { return opacity(group, null); }) } };
   };
   const restTrace = function (plot) {
     return { x: plot.rest[0], y: plot.rest[1], mode: "markers", name: "others", hoverinfo: "skip",
@@ -148,14 +171,25 @@
 
   const slopeLabels = function (plot, state, scale) {
     const angle = Math.atan2(scale.y, scale.x);
-    return plot.roofs.filter(function (roof) { return roof.tier && roof.used && shownRoof(roof, state); }).map(function (roof) {
-      const said = roof.label;
+    const slopes = plot.roofs.filter(function (roof) { return roof.tier && roof.used && shownRoof(roof, state); });
+    const others = plot.roofs.filter(function (roof) { return !roof.used && shownRoof(roof, state); });
+    const asides = others.map(function (roof) {
+      const end = roof.ends[1];
+      return { x: Math.log10(end[0]), y: Math.log10(end[1]), xanchor: "right", yanchor: "bottom", showarrow: false,
+        captureevents: false, text: escaped(roof.title + " " + roof.said + ", " + roof.source),
+        font: { size: 10, color: color(roof.tier ? roof.name : "compute") } };
+    });
+    // One label for slopes that lie on each other.
+    return asides.concat(slopes.filter(function (roof, number) {
+      return slopes.findIndex(function (other) { return Math.abs(other.value / roof.value - 1) < 0.03; }) === number;
+    }).map(function (roof) {
+      const said = roof.label || roof.title + " " + roof.said;
       const along = 0.33 * scale.x + CHARACTER * said.length / 2 * Math.cos(angle);
       const x = Math.log10(roof.ends[0][0]) + along / scale.x;
       return { x: x, y: Math.log10(roof.value) + x, text: escaped(said), showarrow: false, captureevents: false,
         textangle: -angle * 180 / Math.PI, xshift: -10 * Math.sin(angle), yshift: 10 * Math.cos(angle),
         font: { color: color(roof.name) } };
-    });
+    }));
   };
   const pathLabels = function (plot, state, scale) {
     let last = Infinity;
@@ -177,20 +211,31 @@
       return !roof.tier && roof.used && roof.ends !== null && (!state.path || roof.name === state.path);
     }).map(function (roof) { return { x: roof.value / dram.value, y: roof.value }; });
   };
-  const names = function (plot, places) {
+  // Ridges whose labels do not meet.
+  const spaced = function (lines, perDecade) {
+    let last = -Infinity;
+    return lines.slice().sort(function (one, two) { return one.x - two.x; }).filter(function (one) {
+      const at = perDecade * Math.log10(one.x);
+      if (at - last < 2 * APART) { return false; }
+      last = at;
+      return true;
+    });
+  };
+  const names = function (plot, places, scale) {
     return plot.groups.map(function (group, number) { return { group: group, place: places[number] }; })
-      .filter(function (one) { return one.place && one.group.place; })
+      .filter(function (one) { return one.place && one.group.place && !atEdge(one.place, scale).side; })
       .map(function (one) {
         return { x: Math.log10(one.place.x), y: Math.log10(one.place.y), xanchor: "left", yanchor: "middle",
           xshift: one.group.place[0], yshift: 4 - one.group.place[1], showarrow: false, captureevents: false,
-          text: escaped(one.group.named), opacity: opacity(one.group, one.place.faint), font: { color: color("text") } };
+          text: escaped(one.group.named), opacity: opacity(one.group, one.place), font: { color: color("text") } };
       });
   };
 
   // Pixels per decade, and the decades that are seen, after zooming too.
   const scaleOf = function (plot, seen) {
     const xs = seen.x || plot.x.map(Math.log10), ys = seen.y || plot.y.map(Math.log10);
-    return { x: (seen.width - MARGIN.l - MARGIN.r) / (xs[1] - xs[0]), y: AXES / (ys[1] - ys[0]), xs: xs, ys: ys };
+    return { x: (seen.width - MARGIN.l - MARGIN.r) / (xs[1] - xs[0]), y: AXES / (ys[1] - ys[0]), xs: xs, ys: ys,
+      frame: { x: plot.x.map(Math.log10), y: plot.y.map(Math.log10) } };
   };
   const layoutOf = function (plot, state, places, hasStrip, scale) {
     const area = AXES + (hasStrip ? BETWEEN + STRIP : 0), bottom = hasStrip ? 1 - AXES / area : 0, ys = scale.ys;
@@ -215,12 +260,13 @@
           line: { color: color("muted"), width: 1, dash: "1px,3px" } };
       }),
       annotations: slopeLabels(plot, state, scale).concat(pathLabels(plot, state, scale),
-        state.points === "groups" ? names(plot, places) : [], [
-          said(plot.heading[0], 18, { size: 13, color: color("text"), weight: 600 }), said(plot.heading[1], 2, { color: color("muted") }),
-        ], lines.slice(0, 3).map(function (one) {
+        state.points === "groups" ? names(plot, places, scale) : [], [
+          said(plot.heading[0], 18, { size: 13, color: color("text"), weight: 600 }), said(plot.heading[1].split(". ")[0], 2, { color: color("muted") }),
+        ], spaced(lines, scale.x).map(function (one) {
           return { x: Math.log10(one.x), y: ys[0], xanchor: "left", yanchor: "bottom", xshift: 2, showarrow: false,
             text: "ridge " + one.x.toPrecision(3), font: { color: color("muted") } };
-        })),
+        }), plot.none === "" ? [] : [{ x: 0.5, y: 0.5, xref: "paper", yref: "paper", showarrow: false, text: escaped(plot.none),
+          font: { color: color("muted") } }]),
     };
     if (hasStrip) {
       layout.xaxis2 = { range: [0, 1], anchor: "y2", tickvals: [0, 0.25, 0.5, 0.75, 1], fixedrange: true, zeroline: false,
@@ -237,9 +283,18 @@
     const at = section.querySelector(".plot"), view = section.querySelector(".view"), fixed = section.querySelector(".static");
     const path = view.querySelector(".path"), points = view.querySelector(".points"), others = view.querySelector(".others");
     const boxes = Array.from(view.querySelectorAll(".tier"));
+    if (at.parentElement.clientWidth < NARROWEST) { return null; }
     if (plot.launches === null) { points.closest("label").hidden = true; }
+    let chosen = false;
+    path.addEventListener("change", function () { chosen = true; });
+    // The last tier stays.
+    const keepOne = function () {
+      const left = boxes.filter(function (box) { return box.checked; });
+      boxes.forEach(function (box) { box.disabled = left.length === 1 && box.checked; });
+    };
     const draw = function () {
-      const state = { path: path.value, points: points.value, others: Boolean(others && others.checked),
+      keepOne();
+      const state = { path: path.value, chosen: chosen, points: points.value, others: Boolean(others && others.checked),
         tiers: new Set(boxes.filter(function (box) { return box.checked; }).map(function (box) { return box.value; })) };
       // Bytes of a tier without a ceiling place a mark as well; its box is not there to be unchecked.
       Object.keys(SYMBOLS).forEach(function (tier) {
@@ -250,12 +305,16 @@
       const full = at.layout && at.layout.xaxis;
       const size = { width: at.clientWidth || 800, x: full && at.layout.xaxis.range, y: full && at.layout.yaxis.range };
       const scale = scaleOf(plot, size), layout = layoutOf(plot, state, places, strip.x.length > 0, scale);
-      const shown = state.points === "launches" ? [launchTrace(plot, state)]
-        : [restTrace(plot)].concat(groupTraces(plot, state, places, scale.x));
+      const launches = state.points === "launches" ? launchTrace(plot, state, scale) : null;
+      const shown = launches ? [launches] : [restTrace(plot)].concat(groupTraces(plot, state, places, scale));
       const faint = places.filter(function (place) { return place && place.faint; }).length;
       const gone = plot.groups.filter(function (group, number) { return !places[number] && !group.used; }).length;
-      view.querySelector(".said").textContent = (faint ? faint + " without work on " + state.path + ": lighter, at the path that leads them. " : "")
-        + (gone ? gone + " without a place and without a ceiling." : "");
+      view.querySelector(".said").textContent = [
+        faint ? faint + " without work on " + state.path + ": at the path that leads them." : "",
+        gone ? gone + " without a place and without a ceiling." : "",
+        launches && launches.meta ? launches.meta + " launches without FLOP or bytes." : "",
+        plot.heading[1].split(". ").slice(1).join(". "),
+      ].filter(Boolean).join(" ");
       return Plotly.react(at, roofTraces(plot, state).concat(shown, strip.x.length > 0 ? [strip] : []), layout, CONFIG);
     };
     fixed.classList.add("replaced");

@@ -9,18 +9,20 @@ from typing import Any, Final
 import numpy as np
 
 from ncu_roofline.analysis import Analysis
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered, unknown
 from ncu_roofline.formats import percent, quantity, seconds
+from ncu_roofline.render.html.head import ROWS
 from ncu_roofline.render.html.markup import number
 from ncu_roofline.render.picture import LIGHT, Chart, Mark, Roof
-from ncu_roofline.render.picture.chart import Use
+from ncu_roofline.render.picture.chart import Use, groups_of
 from ncu_roofline.render.picture.marks import name_of, name_places
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.plot import Plot, radius, roof_ends
-from ncu_roofline.render.picture.roofs import slope_label, value_of
+from ncu_roofline.render.picture.roofs import NO_CEILING, slope_label, value_of
 from ncu_roofline.render.picture.strip import most_used
 from ncu_roofline.render.picture.svg import has_axes
-from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS
+from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS, Extent, amount_prefix
+from ncu_roofline.wording import count
 
 LAUNCHES: Final = 2000
 """Points of a view of launches; more of them are taken together in cells."""
@@ -51,7 +53,8 @@ def _group(mark: Mark) -> dict[str, Any]:
     return {
         "id": f"k{mark.number}", "kernel": mark.full_name, "launches": mark.launches, "time": number(mark.time),
         "share": number(mark.share), "bound": mark.bound, "fraction": number(mark.fraction), "complete": mark.complete,
-        "path": mark.path, "rate": number(mark.rate), "intensity": dict(mark.intensity), "tier": mark.tier,
+        "path": mark.leading[0], "rate": number(mark.leading[1]), "tier": mark.tier,
+        "intensity": {tier: value for tier, value in mark.all_intensity.items() if value > 0},
     }  # fmt: skip
 
 
@@ -70,6 +73,7 @@ def _plot(analysis: Analysis, chart: Chart) -> dict[str, Any]:
     places = name_places(plot)
     return {
         "heading": [device, f"{total}{counted}"],
+        "none": "" if chart.roofs else NO_CEILING,
         "x": [frame.x_low, frame.x_high],
         "y": [frame.y_low, frame.y_high],
         "roofs": [_line(chart, roof, used=True) for roof in chart.roofs]
@@ -103,10 +107,11 @@ def _point(mark: Mark, place: tuple[float, float] | None) -> dict[str, Any]:
     return {
         "id": f"k{mark.number}", "label": mark.label, "name": mark.name, "named": name_of(mark) if place else None,
         "place": place and [round(value, 1) for value in place], "r": round(radius(mark), 2), "kind": mark.kind,
-        "share": percent(mark.share), "launches": mark.launches, "bound": mark.bound, "tier": mark.tier,
+        "share": percent(mark.share), "launches": count(mark.launches, "launch"), "tier": mark.tier,
+        "bound": title(mark.bound) if mark.bound else None, "row": mark.number <= ROWS,
         "roof": percent(mark.fraction, at_least=not mark.complete), "path": mark.path, "wrong": mark.wrong,
-        "work": _rates(mark.work, FLOP_PATHS), "traffic": _rates(mark.traffic, (*CORE_TIERS, mark.bound or "")),
-        "used": used and [used[0], used[1]],
+        "work": _rates(mark.work, FLOP_PATHS), "traffic": _rates(mark.traffic, list(mark.intensity) or CORE_TIERS),
+        "used": used and [title(used[0]), used[1], used[0] if used[0] in TIERS else "compute"],
     }  # fmt: skip
 
 
@@ -118,28 +123,38 @@ def _launches(analysis: Analysis, chart: Chart) -> dict[str, Any] | None:
     """Rates of every launch of groups that are marked, in cells where there are many; None if each is its group."""
     if all(mark.launches == 1 for mark in chart.marks if mark.is_on_chart):
         return None
-    columns, launches = analysis.columns, analysis.groups()["launches"]
+    columns, launches = analysis.columns, groups_of(analysis)["launches"]
     group_of = {launch: place for place, mark in enumerate(chart.marks) for launch in launches[mark.number - 1]}
     group = np.array([group_of.get(launch, -1) for launch in columns["launch"].tolist()], np.intp)
     keep = chart.mine & (group >= 0)
-    rates = {
-        name: columns[f"{prefix}.rate"][keep]
-        for prefix, name in (
-            *((f"work.{path}", path) for path in paths(chart)), *((f"traffic.{tier}", tier) for tier in CORE_TIERS),
-        )
-        if f"{prefix}.rate" in columns
-    }  # fmt: skip
-    counted, together, shown = _together(group[keep], rates)
-    return {"group": together.tolist(), "n": counted.tolist()} | {
-        "rates": {name: _rounded(values) for name, values in shown.items()}
+    tiers = [tier for tier in TIERS if tier in CORE_TIERS or any(mark.bound == tier for mark in chart.marks)]
+    rates = {name: _rate(columns, name)[keep] for name in (*paths(chart), *tiers)}
+    counted, first = _together(group[keep], rates)
+    return {
+        "group": group[keep][first].tolist(),
+        "n": counted.tolist(),
+        "launch": columns["launch"][keep][first].tolist(),
+        "time": [seconds(time) for time in columns["time"][keep][first].tolist()],
+        "rates": {name: _rounded(values[first]) for name, values in rates.items()},
     }
 
 
-def _together(group: Any, rates: Columns) -> tuple[Any, Any, Columns]:
-    """Launches as they are, or of many the first of those of one group whose rates all lie in one cell."""
+def _rate(columns: Columns, name: str) -> FloatArray:
+    """Rate of a path or tier over the launches; what may be no work at all is not known."""
+    prefix = amount_prefix(name)
+    if f"{prefix}.rate" not in columns:
+        return unknown(len(columns["time"]))
+    return np.where(columns[f"{prefix}.extent"] == Extent.AT_MOST.label, np.nan, columns[f"{prefix}.rate"])
+
+
+def _together(group: Any, rates: Columns) -> tuple[Any, Any]:
+    """Launches as they are, or of many the first of those of one group whose rates all lie in one cell.
+
+    Returns how many each stands for, and its place.
+    """
     size = len(group)
     if size <= LAUNCHES:
-        return np.ones(size, np.intp), group, rates
+        return np.ones(size, np.intp), np.arange(size)
     codes = np.arange(size)
     for per_decade in _PER_DECADE:
         cells = [np.nan_to_num(np.floor(per_decade * np.log10(_positive(one))), nan=-999.0) for one in rates.values()]
@@ -147,7 +162,7 @@ def _together(group: Any, rates: Columns) -> tuple[Any, Any, Columns]:
         if len(keys) <= LAUNCHES:
             break
     _, first, counted = np.unique(codes, return_index=True, return_counts=True)
-    return counted, group[first], {name: values[first] for name, values in rates.items()}
+    return counted, first
 
 
 def _positive(values: FloatArray) -> FloatArray:

@@ -19,19 +19,25 @@ from ncu_roofline.render.explanation import subject_to_text
 from ncu_roofline.render.group_table import positions
 from ncu_roofline.render.html.markup import MISSING, quoted, share_bar, text
 from ncu_roofline.render.picture import LIGHT, Mark
-from ncu_roofline.render.picture.chart import COMPUTE, Use
+from ncu_roofline.render.picture.chart import COMPUTE, Use, groups_of
 from ncu_roofline.render.picture.names import visible
 from ncu_roofline.render.picture.palette import title
+from ncu_roofline.render.picture.plot import plain
 from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS, Severity, amount_prefix, work_unit
 from ncu_roofline.wording import count
 
 _EXPLAINED: Final = 12
 """Longest groups whose formulas are in their drawers."""
-SMALL: Final = 2_500
+SMALL: Final = 1_500
 LARGE: Final = 400_000
 """Characters of formulas in a page that is to be small, and in one that need not be."""
 _BINS: Final = 20
 _LONG_NAME: Final = 200
+_FEW: Final = 5
+"""Launches below which a spread in bins says nothing."""
+_BUSY: Final = 0.6
+_MARGIN: Final = 0.2
+"""From which a unit is busy, and by how much more than the share of the roof, to cast doubt on the roof."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class _Subject:
 
 def drawers(analysis: Analysis, marks: Sequence[Mark], *, room: int) -> Iterator[str]:
     """A section for every group that has a row; ``room``: characters of formulas and counters over all of them."""
-    groups = analysis.groups()
+    groups = groups_of(analysis)
     columns = analysis.columns
     places = {launch: place for place, launch in enumerate(columns["launch"].tolist())}
     formulas = _formulas(analysis, groups, marks[:_EXPLAINED], room)
@@ -56,7 +62,7 @@ def drawers(analysis: Analysis, marks: Sequence[Mark], *, room: int) -> Iterator
         yield f'<section class="drawer" id="k{mark.number}" data-testid="drawer" data-kernel-id="k{mark.number}">'
         yield f"<h3>{mark.label} {text(mark.name)}</h3>"
         yield _full_name(visible(mark.full_name))
-        yield f"<p>{_why(mark)}</p>"
+        yield f"<p>{_why(mark, columns['bound.by'][mine].tolist())}</p>"
         yield from _facts(mark, group, columns["time"][mine].tolist())
         yield from _ledger(analysis, mark, mine[0])
         yield from _missing(analysis.columns, mine[0], everywhere)
@@ -73,14 +79,32 @@ def _full_name(name: str) -> str:
     return f"<details><summary>Full name, {count(len(name), 'character')}</summary>{said}</details>"
 
 
-def _why(mark: Mark) -> str:
+def _why(mark: Mark, of_launches: Sequence[str | None]) -> str:
+    """What binds and how near it is, what comes next, and what ncu says of how busy units were."""
     if mark.bound is None:
-        return "What binds is not known: counters or ceilings are missing."
+        return f"What binds is not known: counters or ceilings are missing.{_busy(mark)}"
     roof = percent(mark.fraction, at_least=not mark.complete)
     others = sorted(((used, name) for name, used in mark.usage.items() if name != mark.bound), reverse=True)
     after = f"; next is {title(others[0][1])} at {others[0][0]:.1%}" if others else ""
     sure = "" if mark.complete else " Not everything that may bind was collected."
-    return f"Bound by {text(title(mark.bound))} at {text(roof)} of its roof{after}.{sure}"
+    some = of_launches.count(mark.bound)
+    mixed = f" ({some} of {count(len(of_launches), 'launch')})" if some < len(of_launches) else ""
+    return f"Bound by {text(title(mark.bound))}{mixed} at {text(roof)} of its roof{after}.{sure}{_busy(mark)}"
+
+
+def _busy(mark: Mark) -> str:
+    """Throughput percentages of ncu; a unit that is much busier than the roof says is a reason to doubt the roof."""
+    if not mark.busy:
+        return ""
+    units = ", ".join(f"{unit} {percent(high)}" for unit, (_, high) in mark.busy.items())
+    unit, (_, high) = max(mark.busy.items(), key=lambda item: item[1][1])
+    most = "at most " if any(low != high for low, high in mark.busy.values()) else ""
+    doubt = (
+        f" {unit} is much busier than its roof says: what limits the group is probably not a ceiling of this chart."
+        if not math.isnan(mark.fraction) and high > max(_BUSY, mark.fraction + _MARGIN)
+        else ""
+    )
+    return f" Busy, as ncu says: {most}{units}.{doubt}"
 
 
 # Launches.
@@ -94,7 +118,7 @@ def _facts(mark: Mark, group: dict[str, Any], times: Sequence[float]) -> Iterato
     said += f", {seconds(mark.time)}" if known else ""
     if len(known) > 1:
         said += f"; one takes {seconds(min(known))} to {seconds(max(known))}, the median is {seconds(median(known))}"
-        said += _histogram(known)
+        said += _histogram(known) if len(known) >= _FEW else ""
     yield f"<p>{said}</p>"
 
 
@@ -138,17 +162,18 @@ def _line(analysis: Analysis, mark: Mark, first: int, name: str, use: Use) -> It
     unit = "B" if is_tier else work_unit(name)
     measure = columns[f"{prefix}.measure"][first] if is_tier else None
     called = f"{title(name)} ({measure})" if measure not in (None, name) else title(name)
-    peak = float(columns[f"{prefix}.peak"][first])
+    # The ceilings of the launches of a group may differ by their clocks: that to which the share belongs.
+    peak = use.rate / use.share if use.share > 0 else float(columns[f"{prefix}.peak"][first])
     source = columns[f"{prefix}.peak_source"][first]
     of = "" if source in (None, "report") else f" ({source})"
     bar = "" if math.isnan(use.share) else share_bar(use.share, name if is_tier else COMPUTE)
     rate, ceiling = quantity(use.rate, f"{unit}/s"), quantity(peak, f"{unit}/s")
-    intensity = mark.intensity.get(name, math.nan)
+    intensity = mark.all_intensity.get(name, math.nan)
     values = [
         quantity(use.total, unit),
         f"{rate}<br>of {ceiling}{of}" if ceiling != UNKNOWN else rate,
         f"{percent(use.share)}<br>{bar}" if bar else UNKNOWN,
-        f"{intensity:.3g}" if intensity > 0 else UNKNOWN,
+        plain(intensity) if intensity > 0 else UNKNOWN,
     ]
     cells = "".join(f"<td>{MISSING if value == UNKNOWN else value}</td>" for value in values)
     yield f"<tr><td>{text(called)}</td>{cells}</tr>"
@@ -225,4 +250,4 @@ def _explained(launch: int, subjects: Sequence[_Subject]) -> Iterator[str]:
         return
     names = ", ".join(subject.name for subject in subjects)
     yield f"<details><summary>Formulas and counters of launch {launch}: {names}</summary>"
-    yield f"<pre>{quoted(chr(10).join(subject.said for subject in subjects))}</pre></details>"
+    yield f"<pre tabindex='0'>{quoted(chr(10).join(subject.said for subject in subjects))}</pre></details>"

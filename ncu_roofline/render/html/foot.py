@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from ncu_roofline.analysis import Analysis
@@ -15,8 +14,8 @@ from ncu_roofline.render.picture.palette import title
 from ncu_roofline.version import VERSION
 
 
-def foot(analysis: Analysis, drawn: Sequence[Chart], maps: Mapping[str, str]) -> Iterator[str]:
-    """Ceilings, inputs and files of metric maps with their hashes, the version."""
+def foot(analysis: Analysis, drawn: Sequence[Chart], maps: Mapping[str, str], command: str | None) -> Iterator[str]:
+    """Ceilings, inputs and files of metric maps with their hashes, the version and the command."""
     yield "<footer><h2>Where the numbers are from</h2>"
     yield from _ceilings(drawn)
     yield f"<pre>{text(chr(10).join(heading(analysis)))}</pre><ul>"
@@ -24,8 +23,8 @@ def foot(analysis: Analysis, drawn: Sequence[Chart], maps: Mapping[str, str]) ->
         yield f"<li>{text(item.path)}, SHA-256 <code>{item.sha256}</code></li>"
     for name, digest in sorted(maps.items()):
         yield f"<li>metric map {text(name)}, SHA-256 <code>{digest}</code></li>"
-    command = " ".join(["ncu-roofline analyze", *(shlex.quote(item.path) for item in analysis.inputs), "--html FILE"])
-    yield f'</ul><p class="muted">Made by ncu-roofline {VERSION}: <code>{text(command)}</code></p></footer>'
+    by = f": <code>{text(command)}</code>" if command else ""
+    yield f'</ul><p class="muted">Made by ncu-roofline {VERSION}{by}</p></footer>'
 
 
 def _ceilings(drawn: Sequence[Chart]) -> Iterator[str]:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import numpy as np
+
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.budget import ApplicationBound
 from ncu_roofline.checks import Finding
@@ -14,11 +16,17 @@ from ncu_roofline.render.group_table import advice, commands, measured_with, pos
 from ncu_roofline.render.html.drawers import not_collected
 from ncu_roofline.render.html.markup import MISSING, NARROW, cell, text
 from ncu_roofline.render.picture import LIGHT, Chart, Mark
+from ncu_roofline.render.picture.chart import groups_of
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count
 
+ROWS: Final = 200
+"""Groups in the table, the longest; they have a drawer each."""
 _NEAR: Final = 0.7
+_NOTICED: Final = 0.01
+_WHOLE: Final = 0.999
+_CODES: Final = 4
 _GAINS: Final = 3
 _LINKS: Final = 6
 _NUMBERED, _NAMED = 0.02, 0.07
@@ -38,10 +46,11 @@ def head(analysis: Analysis, drawn: Sequence[Chart], named: str) -> Iterator[str
     measured = dict.fromkeys(line.strip() for item in analysis.inputs for line in measured_with(item.conditions))
     said = text("; ".join(measured).replace("measured", "Measured", 1)) or "Cache and clock control are not known"
     yield f'<p class="muted" data-testid="conditions">{said}.</p>'
+    yield from _selection(analysis, drawn)
     yield f'<p class="verdict" data-testid="verdict">{_verdict(analysis, drawn)}</p>'
     yield from _summary(drawn)
     yield from _findings(analysis, drawn)
-    yield from _time_bar([mark for chart in drawn for mark in chart.marks])
+    yield from _time_bar([mark for chart in drawn for mark in chart.marks if mark.number <= ROWS], time)
     yield "</header>"
 
 
@@ -51,9 +60,29 @@ def errors(analysis: Analysis) -> int:
 
 
 def headroom(mark: Mark) -> float:
-    """Percentage points of the time that its roof leaves: an upper bound of the gain."""
+    """Percentage points of the time that its roof leaves: an upper bound of the gain; NaN where it is not known."""
     left = 100.0 * mark.share * (1.0 - mark.fraction)
-    return 0.0 if math.isnan(left) else max(left, 0.0)
+    return left if math.isnan(left) else max(left, 0.0)
+
+
+def _saved(mark: Mark) -> float:
+    """Seconds that reaching the roof would save at most."""
+    return mark.time * max(1.0 - mark.fraction, 0.0)
+
+
+def _selection(analysis: Analysis, drawn: Sequence[Chart]) -> Iterator[str]:
+    """Says that only a part of the launches is shown."""
+    shown, whole = sum(chart.time for chart in drawn), _device_time(analysis, drawn)
+    if 0.0 < shown < whole * _WHOLE:
+        yield f'<p data-testid="selection">A selection: {shown / whole:.1%} of the time of all launches.</p>'
+
+
+def _device_time(analysis: Analysis, drawn: Sequence[Chart]) -> float:
+    """Time of all launches of the report on the devices that are shown, selected or not."""
+    times = [analysis.columns["device_time"][chart.mine] for chart in drawn]
+    if analysis.aggregate:
+        return float(analysis.columns["total_time"][0])
+    return float(sum(time[~np.isnan(time)].max() for time in times if not np.isnan(time).all()))
 
 
 def _verdict(analysis: Analysis, drawn: Sequence[Chart]) -> str:
@@ -61,20 +90,47 @@ def _verdict(analysis: Analysis, drawn: Sequence[Chart]) -> str:
     wrong = [finding for finding in analysis.finding_list if finding.severity == Severity.ERROR]
     if wrong:
         return f"The numbers are not to be used as they are: {text(wrong[0].code)} {text(wrong[0].message)}"
-    timed = [mark for chart in drawn for mark in chart.marks if mark.time > 0]
-    known = [mark for mark in timed if not math.isnan(mark.fraction)]
+    marks = [mark for chart in drawn for mark in chart.marks]
+    known = [mark for mark in marks if mark.time > 0 and not math.isnan(mark.fraction)]
     if not known:
-        return "What binds is not known: see the findings for the counters that tell."
+        return _without_roofs(marks)
     whole = sum(chart.time for chart in drawn)
-    near = sum(mark.time for mark in known if mark.fraction >= _NEAR)
-    said = f"{near / whole:.0%} of the GPU time is at {_NEAR:.0%} of its roof or better."
-    gains = sorted(known, key=lambda mark: -headroom(mark))[:_GAINS]
-    names = [
-        f'<a href="#k{mark.number}">{mark.number} {text(mark.name)}</a> ({headroom(mark):.1f}{NARROW}pp)'
-        for mark in gains
-        if headroom(mark) > 1
-    ]
+    near = sum(mark.time for mark in known if mark.fraction >= _NEAR) / whole
+    # What is only a lower bound may be nearer to its roof.
+    least = "" if near > _WHOLE or all(mark.complete for mark in known) else "At least "
+    said = f"{least}{near:.0%} of the GPU time is at {_NEAR:.0%} of its roof or better."
+    roofless = 1.0 - sum(mark.time for mark in known) / whole
+    said += f" Of {roofless:.0%} no roof is known." if roofless >= _NOTICED else ""
+    gains = sorted(known, key=_saved, reverse=True)[:_GAINS]
+    names = [_gain(mark, whole) for mark in gains if _saved(mark) > _NOTICED * whole]
     return said + (f" Most headroom: {', '.join(names)}." if names else "")
+
+
+def _gain(mark: Mark, whole: float) -> str:
+    """A group with what it could save, as seconds and as a share of the time that is shown."""
+    most = "up to " if mark.complete else "at most "
+    saved = f"{most}{seconds(_saved(mark))}, {_saved(mark) / whole:.1%}".replace(" ", NARROW)
+    return f'<a href="#k{mark.number}">{mark.number} {text(mark.name)}</a> ({saved})'
+
+
+def _without_roofs(marks: Sequence[Mark]) -> str:
+    """What can be said where no group has both a time and a roof."""
+    nearest = max((mark for mark in marks if mark.fraction >= 0), key=lambda mark: mark.fraction, default=None)
+    if nearest is not None:
+        roof = percent(nearest.fraction, at_least=not nearest.complete)
+        return (
+            f'The report has no times. Nearest to its roof is <a href="#k{nearest.number}">{nearest.number} '
+            f"{text(nearest.name)}</a>: {text(roof)} of {text(title(nearest.bound or ''))}."
+        )
+    said = "What binds is not known: see the findings for the counters that tell."
+    first = next((mark for mark in marks if mark.busy), None)
+    if first is None:
+        return said
+    unit, (_, high) = max(first.busy.items(), key=lambda item: item[1][1])
+    return (
+        f'{said} As ncu says, the busiest unit of <a href="#k{first.number}">{first.number} {text(first.name)}</a> is '
+        f"{unit}, {high:.1%} busy."
+    )
 
 
 # The application.
@@ -98,8 +154,8 @@ def _summary(drawn: Sequence[Chart]) -> Iterator[str]:
             continue
         yield _limit(chart.bound, chart.bound.serial, "")
         yield _limit(chart.bound, chart.bound.aggregate, f", {chart.bound.resource}")
-        most = max(chart.marks, key=lambda mark: (headroom(mark), -mark.number))
-        left = text(f"{most.number} {most.name}, {headroom(most):.1f} pp")
+        most = max(chart.marks, key=lambda mark: (np.nan_to_num(_saved(mark)), -mark.number))
+        left = text(f"{most.number} {most.name}, {seconds(_saved(most))} ({headroom(most):.1f} pp)")
         yield f'<td class="text"><a href="#k{most.number}">{left}</a></td></tr>'
     yield "</tbody></table></div>"
 
@@ -125,7 +181,9 @@ def _findings(analysis: Analysis, drawn: Sequence[Chart]) -> Iterator[str]:
     ]
     opened = " open" if errors(analysis) else ""
     yield f'<details class="findings" data-testid="findings"{opened}><summary>{", ".join(counts)}: '
-    yield f"{text(found[0].code)} {text(found[0].name)}</summary><ul>"
+    codes = list(dict.fromkeys(f"{finding.code} {finding.name}" for finding in _telling(found)))
+    more = f" and {len(codes) - _CODES} more" if len(codes) > _CODES else ""
+    yield f"{', '.join(codes[:_CODES])}{more}</summary><ul>"
     groups = _groups_of(analysis, drawn)
     for place, finding in enumerate(found):
         where = f" [launch {positions(finding.launches)}{_links(finding, groups)}]" if finding.launches else ""
@@ -136,15 +194,20 @@ def _findings(analysis: Analysis, drawn: Sequence[Chart]) -> Iterator[str]:
         )
     if lacking := not_collected(analysis.columns):
         yield f"<li>Not collected of any launch: {', '.join(map(title, lacking))}.</li>"
-    for command, codes in commands(found).items():
-        yield f"<li>To collect what is missing ({', '.join(codes)}): <pre>{text(command)}</pre></li>"
+    for command, of in commands(found).items():
+        yield f'<li class="command">To collect what is missing ({", ".join(of)}): <pre>{text(command)}</pre></li>'
     yield "</ul></details>"
+
+
+def _telling(found: Sequence[Finding]) -> list[Finding]:
+    """Findings of one severity in an order in which what was read comes last."""
+    return sorted(found, key=lambda finding: (-finding.severity, finding.code.startswith("R")))
 
 
 def _groups_of(analysis: Analysis, drawn: Sequence[Chart]) -> dict[int, int]:
     """Number of the group of every launch, of groups that have a mark."""
-    shown = {mark.number for chart in drawn for mark in chart.marks}
-    places = enumerate(analysis.groups()["launches"], start=1)
+    shown = {mark.number for chart in drawn for mark in chart.marks if mark.number <= ROWS}
+    places = enumerate(groups_of(analysis)["launches"], start=1)
     return {launch: number for number, launches in places if number in shown for launch in launches}
 
 
@@ -159,12 +222,12 @@ def _links(finding: Finding, groups: dict[int, int]) -> str:
 # Time bar.
 
 
-def _time_bar(marks: Sequence[Mark]) -> Iterator[str]:
+def _time_bar(marks: Sequence[Mark], whole: float) -> Iterator[str]:
     """Shares of the time, each a link to its group, and below each what of it the roof asks for."""
     timed = [mark for mark in marks if mark.time > 0]
     known = [mark for mark in timed if not math.isnan(mark.fraction)]
     if len(timed) > 1:
-        yield from _bar(timed)
+        yield from _bar(timed, whole)
     if known:
         taken, least = sum(mark.time for mark in known), sum(_least(mark) for mark in known)
         yield (
@@ -178,9 +241,8 @@ def _least(mark: Mark) -> float:
     return mark.time * min(mark.fraction, 1.0)
 
 
-def _bar(timed: Sequence[Mark]) -> Iterator[str]:
+def _bar(timed: Sequence[Mark], whole: float) -> Iterator[str]:
     """Parts are placed in percent, so that the bar is as wide as the page and its texts keep their size."""
-    whole = sum(mark.time for mark in timed)
     yield '<div class="bar" data-testid="timebar"><svg width="100%" height="32">'
     yield "<title>Share of the GPU time of each kernel group; below, what of it its roof asks for</title>"
     left = 0.0

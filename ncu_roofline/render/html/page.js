@@ -57,7 +57,8 @@
   };
   document.querySelectorAll("svg [data-kernel-id]").forEach(function (shape) {
     shape.style.cursor = "pointer";
-    shape.addEventListener("click", function () { location.hash = shape.getAttribute("data-kernel-id"); });
+    const id = shape.getAttribute("data-kernel-id");
+    shape.addEventListener("click", function () { if (document.getElementById(id)) { location.hash = id; } });
   });
   const saveAs = function (name, kind, text) {
     const link = document.createElement("a");
@@ -100,11 +101,11 @@
     else if (event.key === "/" && search) { event.preventDefault(); search.focus(); }
     else if (event.key === "?") { location.hash = "none"; document.getElementById("keys").focus(); }
   });
-  document.querySelectorAll(".drawer .name").forEach(function (name) {
+  document.querySelectorAll(".drawer .name, .command pre, pre.command").forEach(function (name) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
-    button.textContent = "Copy name";
+    button.textContent = name.tagName === "PRE" ? "Copy command" : "Copy name";
     name.after(button);
     button.addEventListener("click", function () {
       window.getSelection().selectAllChildren(name);

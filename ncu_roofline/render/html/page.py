@@ -37,7 +37,10 @@ _ROWS: Final = (
 _MARKS: Final = (
     "<p>Colour says what binds: DRAM blue, L2 green, L1 brown, compute magenta, grey when it is under 40 % of every "
     "roof. Shape says the tier: circle DRAM, diamond L2, square L1, triangle without one. Area is the share of the "
-    "time. <b>!</b> behind a number: it has an error.</p>"
+    "time. <b>!</b> behind a number: it has an error, or lies above a ceiling.</p>"
+    "<p>% of roof: time at the roof over measured time. Headroom: percentage points (pp) of the time that reaching the "
+    "roof would save at most. AI: arithmetic intensity, FLOP of all paths per byte. In brackets behind a tier: the "
+    "measure of its bytes.</p>"
     "<p>Formulas and counters of what is not in the drawer of a group: <code>ncu-roofline explain REPORT LAUNCH</code>."
     "</p>"
 )
@@ -47,13 +50,16 @@ _KEYS: Final = (
 )
 
 
-def to_html(analysis: Analysis, frame: Frame | None = None, library: Library | None = None) -> str:
+def to_html(
+    analysis: Analysis, frame: Frame | None = None, library: Library | None = None, command: str | None = None
+) -> str:
     """The analysis as one HTML document.
 
     Args:
         analysis: what is shown.
         frame: the axes of every chart; those of each machine if there are none.
         library: plotly.js, which makes the charts interactive; without one they are static.
+        command: by which the page is made, for its foot.
 
     """
     shown = _by_name(analysis)
@@ -93,7 +99,7 @@ def to_html(analysis: Analysis, frame: Frame | None = None, library: Library | N
         *sections,
         "</div>",
         "</main>",
-        *foot(shown, drawn, _maps(analysis)),
+        *foot(shown, drawn, _maps(analysis), command),
         f'<script type="application/json" id="model">{script_json(model(drawn, rows))}</script>',
     ]
     if library is not None:
@@ -133,14 +139,16 @@ def _banner(analysis: Analysis, drawn: Sequence[Chart]) -> Iterator[str]:
     """What to collect where there is no roofline."""
     asked = list(commands(analysis.finding_list))
     if asked and not all(map(has_axes, drawn)):
-        yield f'<div data-testid="banner"><p>For a roofline, collect:</p><pre>{text(asked[0])}</pre></div>'
+        yield '<div data-testid="banner"><p>For a roofline, collect (<code>--set roofline</code> has most of it):</p>'
+        yield f'<pre class="command">{text(asked[0])}</pre></div>'
 
 
 def _selectors(chart: Chart) -> Iterator[str]:
     """What of the chart is shown: a path, tiers, groups or launches. Without the library it stays hidden."""
     yield '<p class="view" hidden><label>Path <select class="path">'
     for path, share in paths(chart).items():
-        yield f'<option value="{path}">{path} ({share:.1%} of the time)</option>'
+        leads = f" ({share:.1%} of the time)" if share > 0 else ""
+        yield f'<option value="{path}">{path}{leads}</option>'
     yield '<option value="">each group\u2019s leading path</option></select></label>'
     for roof in chart.tiers:
         called = title(roof.name)

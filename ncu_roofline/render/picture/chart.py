@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,9 +13,10 @@ import numpy as np
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered, ratio, rows, unknown
 from ncu_roofline.budget import ApplicationBound, application_bound
+from ncu_roofline.formats import shape
 from ncu_roofline.render.group_table import UTILIZATION_TITLES
 from ncu_roofline.render.picture.frame import Frame, frame_of
-from ncu_roofline.render.picture.names import short_names
+from ncu_roofline.render.picture.names import short_names, visible
 from ncu_roofline.vocabulary import (
     CORE_TIERS,
     FLOP_PATHS,
@@ -34,6 +36,8 @@ NOT_KNOWN: Final = "unknown"
 SINGLE: Final = 2000
 """The longest groups of a device, which have a mark each; the others are taken together."""
 _DEVICE: Final = ("input", "device_ordinal", "device", "cc")
+_PRODUCT: Final = ("device", "cc")
+_ABOVE_CEILING: Final = "above-ceiling"
 _SOURCES: Final = ("report", "attributes", "device", "measured")
 
 
@@ -65,8 +69,10 @@ class Use:
 class Mark:
     """A kernel group; NaN and None are not known.
 
-    ``path`` is the leading one, ``rate`` its work per second; ``intensity``: that over the bytes per second of each
-    tier (FLOP/byte); ``tier`` is the one at which it is drawn; ``busy``: the highest throughput percentages of ncu.
+    ``path`` is the floating-point one that is drawn, ``rate`` its work per second; ``intensity``: that over the bytes
+    per second of each tier (FLOP/byte); ``tier`` is the one at which it is drawn. ``leading`` is the path nearest to
+    its ceiling, which may do no FLOP, with its rate; ``all_intensity``: FLOP of all paths over the bytes of each tier;
+    ``busy``: throughput percentages of ncu, the lowest and the highest of the launches.
     """
 
     number: int
@@ -79,8 +85,10 @@ class Mark:
     rate: float
     work: Mapping[str, Use]
     traffic: Mapping[str, Use]
-    busy: Mapping[str, float]
+    leading: tuple[str | None, float]
+    busy: Mapping[str, tuple[float, float]]
     intensity: Mapping[str, float]
+    all_intensity: Mapping[str, float]
     bound: str | None
     fraction: float
     complete: bool
@@ -88,7 +96,7 @@ class Mark:
     kind: str
     """What its colour says: a tier, ``compute``, ``far`` or ``unknown``."""
     wrong: bool
-    """Whether a finding that is an error names a launch of it, as where it lies above a ceiling."""
+    """Whether an error names a launch of it, or it lies above a ceiling."""
 
     @property
     def label(self) -> str:
@@ -173,23 +181,51 @@ def charts(analysis: Analysis, frame: Frame | None = None) -> tuple[Chart, ...]:
         frame: the axes of all of them; those of each machine if there are none.
 
     """
-    columns, groups = analysis.columns, analysis.groups()
-    codes, keys = numbered(zip(*(columns[name].tolist() for name in _DEVICE), strict=True))
+    columns, groups = analysis.columns, groups_of(analysis)
+    # Launches of one kernel on several ranks are one group, whose device is a product.
+    names = _PRODUCT if analysis.aggregate else _DEVICE
+    codes, keys = numbered(zip(*(columns[name].tolist() for name in names), strict=True))
+    called = _device_names(analysis, keys)
     places = dict(zip(columns["launch"].tolist(), codes.tolist(), strict=True))
     of_group = np.array([places[launches[0]] for launches in groups["launches"]], np.intp)
-    errors = [finding for finding in analysis.finding_list if finding.severity == Severity.ERROR]
-    wrong = frozenset(launch for finding in errors for launch in finding.launches)
+    wrong = frozenset(
+        launch
+        for finding in analysis.finding_list
+        if finding.severity == Severity.ERROR
+        or (finding.name == _ABOVE_CEILING and finding.severity == Severity.WARNING)
+        for launch in finding.launches
+    )
     return tuple(
-        _chart(analysis, groups, (np.flatnonzero(of_group == code), codes == code), key, wrong, frame)
+        _chart(
+            analysis, groups, (np.flatnonzero(of_group == code), codes == code), (called[code], key[-1]), wrong, frame
+        )
         for code, key in enumerate(keys)
     )
+
+
+def groups_of(analysis: Analysis) -> Columns:
+    """The groups that are shown; without times launches cannot be added up, so that each is its own."""
+    without_times = bool(np.isnan(analysis.columns["time"]).all()) and not analysis.aggregate
+    return analysis.groups(per_launch=without_times)
+
+
+def _device_names(analysis: Analysis, keys: Sequence[tuple[Any, ...]]) -> list[str]:
+    """What each device is called; equal products are told apart by their input and number."""
+    named = [visible(key[-2] or "device not named in the report") for key in keys]
+    if analysis.aggregate:
+        return named
+    inputs = [visible(analysis.inputs[key[0]].path) for key in keys]
+    return [
+        name if named.count(name) == 1 else f"{name}, {path}{f' device {key[1]}' if inputs.count(path) > 1 else ''}"
+        for name, path, key in zip(named, inputs, keys, strict=True)
+    ]
 
 
 def _chart(
     analysis: Analysis,
     groups: Columns,
     mine: tuple[Any, BoolArray],
-    key: tuple[Any, ...],
+    named: tuple[str, str | None],
     wrong: frozenset[int],
     frame: Frame | None,
 ) -> Chart:
@@ -197,7 +233,7 @@ def _chart(
     columns, (places, launches) = analysis.columns, mine
     single = places[:SINGLE]
     shown = rows({name: column[single] for name, column in groups.items()})
-    names = short_names([group["kernel"] for group in shown])
+    names = _names(shown)
     marks = tuple(
         _mark(int(place) + 1, name, group, wrong) for place, name, group in zip(single, names, shown, strict=True)
     )
@@ -205,23 +241,39 @@ def _chart(
     roofs = _roofs(columns, launches, {mark.bound for mark in marks})
     points = [(intensity, mark.rate) for mark in marks if mark.is_on_chart for intensity in mark.intensity.values()]
     points += list(zip(rest.intensity.tolist(), rest.rate.tolist(), strict=True))
-    tiers = [roof.value for roof in roofs if roof.is_tier]
+    bandwidths = [roof.value for roof in roofs if roof.is_tier]
     clock = columns["clocks.sm"][launches]
     known = clock[~np.isnan(clock)]
-    _, _, device, cc = key
+    device, cc = named
     return Chart(
-        device=device or "device not named in the report",
+        device=device,
         cc=cc,
         clock=(float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan),
         roofs=roofs,
         others=_others(columns, launches, roofs),
         marks=marks,
         rest=rest,
-        frame=frame or frame_of(tiers, [roof.value for roof in roofs if not roof.is_tier], points),
+        frame=frame or frame_of(bandwidths, _peaks(columns, launches), points),
         time=float(np.nansum(columns["time"][launches])),
         bound=application_bound(columns, analysis.maps, launches),
         mine=launches,
     )
+
+
+def _names(groups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Short names; groups of one kernel are told apart by their grid."""
+    full = [group["kernel"] for group in groups]
+    several = Counter(full)
+    return [
+        f"{name} {shape(group['grid'])}" if several[group["kernel"]] > 1 and group["grid"] else name
+        for name, group in zip(short_names(full), groups, strict=True)
+    ]
+
+
+def _peaks(columns: Columns, mine: BoolArray) -> list[float]:
+    """Every known peak of a floating-point path, whether or not it has work: the frame is that of the machine."""
+    known = [columns[f"work.{path}.peak"][mine] for path in FLOP_PATHS if f"work.{path}.peak" in columns]
+    return [float(np.nanmax(peak)) for peak in known if not np.isnan(peak).all()]
 
 
 def _rest(groups: Columns) -> Rest:
@@ -233,7 +285,7 @@ def _rest(groups: Columns) -> Rest:
     has_place = np.isin(groups["leading.path"], FLOP_PATHS) & (groups["leading.rate"] > 0) & (intensity > 0)
     return Rest(
         groups=size,
-        launches=sum(map(len, groups["launches"])),
+        launches=int(groups["invocations"].sum()),
         share=float(np.nansum(groups["share"])),
         intensity=intensity[has_place],
         rate=groups["leading.rate"][has_place],
@@ -284,37 +336,41 @@ def _highest(values: FloatArray, mine: BoolArray) -> int | None:
 
 
 def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int]) -> Mark:
-    path, rate = group["leading.path"], float(group["leading.rate"])
     work = {name: use for name in PATHS if (use := _use(group, name, "count")) and (use.total > 0 or use.rate > 0)}
     traffic = {tier: use for tier in TIERS if (use := _use(group, tier, "bytes"))}
     bound, complete = group["bound.by"], bool(group["bound.complete"])
+    flop = [path for path in FLOP_PATHS if path in work]
+    path = max(flop, key=lambda name: (np.nan_to_num(work[name].share, nan=-1.0), work[name].rate), default=None)
+    shown = {tier: traffic[tier] for tier in TIERS if tier in traffic and (tier in CORE_TIERS or tier == bound)}
     intensity: dict[str, float] = {
-        tier: value
-        for tier in TIERS
-        if (tier in CORE_TIERS or tier == bound) and tier in traffic and path in FLOP_PATHS and path in work
-        if (value := _intensity(work[path], traffic[tier])) > 0
+        tier: value for tier, use in shown.items() if path is not None and (value := _intensity([work[path]], use)) > 0
     }
-    kind = _kind(bound, _usage(traffic, work), complete=complete)
+    fraction = float(group["bound.fraction"])
+    kind = _kind(bound, fraction, _usage(traffic, work), complete=complete)
+    leading = group["leading.path"] if isinstance(group["leading.path"], str) else None
+    rate = work[path].rate if path is not None else math.nan
     nearest = bound if bound in intensity and kind != FAR_FROM_ALL else next(iter(intensity), None)
     return Mark(
         number=number,
         name=name,
         full_name=group["kernel"] or "",
-        launches=len(group["launches"]),
+        launches=int(group["invocations"]),
         time=float(group["time"]),
         share=float(group["share"]),
-        path=str(path) if isinstance(path, str) else None,
+        path=path,
         rate=rate,
+        leading=(leading, float(group["leading.rate"])),
         work=work,
         traffic=traffic,
         busy={
-            title: float(group[f"utilization.{name}.high"])
+            title: (float(group[f"utilization.{name}.low"]), float(group[f"utilization.{name}.high"]))
             for name, title in UTILIZATION_TITLES.items()
             if group.get(f"utilization.{name}.high", math.nan) >= 0
         },
         intensity=intensity,
+        all_intensity={tier: _intensity([work[name] for name in flop], use) for tier, use in shown.items()},
         bound=bound,
-        fraction=float(group["bound.fraction"]),
+        fraction=fraction,
         complete=complete,
         tier=nearest if rate > 0 else None,
         kind=kind,
@@ -330,10 +386,12 @@ def _use(group: Mapping[str, Any], name: str, amount: str) -> Use | None:
     return None if math.isnan(use.total) and math.isnan(use.rate) else use
 
 
-def _intensity(work: Use, traffic: Use) -> float:
-    """Work over bytes, from rates where they are known; NaN where there are no bytes."""
-    above, below = (work.rate, traffic.rate) if work.rate > 0 else (work.total, traffic.total)
-    return above / below if below > 0 else math.nan
+def _intensity(work: Sequence[Use], traffic: Use) -> float:
+    """Work of paths over bytes, from rates where they are known; NaN where there is no work or there are no bytes."""
+    by_rate = all(use.rate > 0 for use in work)
+    above = sum(use.rate if by_rate else use.total for use in work)
+    below = traffic.rate if by_rate else traffic.total
+    return above / below if below > 0 and above > 0 else math.nan
 
 
 def _usage(traffic: Mapping[str, Use], work: Mapping[str, Use]) -> dict[str, float]:
@@ -344,9 +402,10 @@ def _usage(traffic: Mapping[str, Use], work: Mapping[str, Use]) -> dict[str, flo
     }
 
 
-def _kind(bound: str | None, usage: Mapping[str, float], *, complete: bool) -> str:
+def _kind(bound: str | None, fraction: float, usage: Mapping[str, float], *, complete: bool) -> str:
+    """Paths of one pipe add up, so that the share of the bound may be more than that of every ceiling."""
     if bound is None:
         return NOT_KNOWN
-    if complete and usage and max(usage.values()) < FAR:
+    if complete and usage and max(usage.values()) < FAR and fraction < FAR:
         return FAR_FROM_ALL
     return bound if bound in TIERS else COMPUTE

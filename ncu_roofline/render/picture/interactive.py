@@ -15,7 +15,8 @@ from ncu_roofline.render.picture.chart import Chart, Mark, Roof
 from ncu_roofline.render.picture.palette import LIGHT, roof_color
 from ncu_roofline.render.picture.plot import hover, radius, roof_ends
 
-_SYMBOLS: Final = {"dram": "circle", "l2": "diamond", "l1": "square"}
+_SYMBOLS: Final = {"dram": "circle", "l2": "diamond", "l1": "square", "shared": "pentagon", "sysmem": "hexagon",
+                   "nvlink": "hexagon"}  # fmt: skip
 _DASHES: Final = {"report": "solid", "measured": "dash"}
 _HEIGHT: Final = 560
 

@@ -59,7 +59,8 @@ def inside(plot: Plot) -> list[Mark]:
 
 def name_of(mark: Mark) -> str:
     """Number and short name, cut to what fits."""
-    return f"{mark.label} {mark.name}"[: NAME_WIDTH + 3]
+    said = f"{mark.label} {mark.name}"
+    return said if len(said) <= NAME_WIDTH + 3 else f"{said[: NAME_WIDTH + 2]}\u2026"
 
 
 def name_places(plot: Plot) -> dict[int, tuple[float, float]]:

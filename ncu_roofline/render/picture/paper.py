@@ -94,7 +94,7 @@ def caption(chart: Chart, date: str | None) -> str:
             called = f"{letter}: {' '.join(mark.full_name.split())}"
             lines.append(
                 f"{called}; {count(mark.launches, 'launch')}, {seconds(mark.time)}, {panel.path} "
-                f" {quantity(mark.rate, 'FLOP/s')}, {plain(mark.intensity[str(mark.tier)])} FLOP/byte at "
+                f"{quantity(mark.rate, 'FLOP/s')}, {plain(mark.intensity[str(mark.tier)])} FLOP/byte at "
                 f"{title(str(mark.tier))}, bound by {title(mark.bound or 'nothing known')}, {roof} of its roof"
                 f"{' (outside the axes, drawn at the edge)' if mark in outside else ''}"
             )
@@ -104,6 +104,11 @@ def caption(chart: Chart, date: str | None) -> str:
     if chart.groups > _SHOWN:
         lines.append(f"Not shown: {count(chart.groups - _SHOWN, 'shorter group')}.")
     return "\n".join(lines) + "\n"
+
+
+def has_panels(chart: Chart) -> bool:
+    """Whether a group has a place on the axes."""
+    return bool(_panels(chart))
 
 
 def _panels(chart: Chart) -> list[_Panel]:

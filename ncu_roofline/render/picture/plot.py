@@ -9,6 +9,7 @@ from typing import Final
 
 from ncu_roofline.formats import UNKNOWN, percent, quantity
 from ncu_roofline.render.picture.chart import Chart, Mark, Roof
+from ncu_roofline.render.picture.palette import title
 from ncu_roofline.vocabulary import work_unit
 from ncu_roofline.wording import count
 
@@ -95,20 +96,20 @@ def mark_data(mark: Mark) -> str:
     intensity = "" if mark.tier is None else f' data-intensity="{mark.intensity[mark.tier]!r}" data-tier="{mark.tier}"'
     errors = ' data-errors="true"' if mark.wrong else ""
     bound = mark.bound or UNKNOWN
-    return f'data-kernel-id="k{mark.number}" data-value="{mark.rate!r}" data-bound="{bound}"{intensity}{errors}'
+    rate = "" if math.isnan(mark.rate) else repr(mark.rate)
+    return f'data-kernel-id="k{mark.number}" data-value="{rate}" data-bound="{bound}"{intensity}{errors}'
 
 
 def hover(mark: Mark) -> str:
     """Four lines, and a fifth where the numbers are not to be used."""
     wrong = "\nerror: see the findings" if mark.wrong else ""
-    known = mark.path and mark.rate > 0
-    path = (
-        f"{mark.path} {quantity(mark.rate, f'{work_unit(mark.path)}/s')}" if known and mark.path else "no counted FLOP"
-    )
+    path, rate = (mark.path, mark.rate) if mark.path else mark.leading
+    work = f"{path} {quantity(rate, f'{work_unit(path)}/s')}" if path and rate > 0 else "no counted work"
     roof = percent(mark.fraction, at_least=not mark.complete)
+    bound = title(mark.bound) if mark.bound else "nothing known"
     return (
         f"{mark.number} {mark.name}\n{percent(mark.share)} of the time, {count(mark.launches, 'launch')}\n"
-        f"bound by {mark.bound or 'nothing known'}, {roof} of its roof\n{path}{wrong}"
+        f"bound by {bound}, {roof} of its roof\n{work}{wrong}"
     )
 
 

@@ -14,6 +14,7 @@ from ncu_roofline.render.picture.palette import roof_color, title
 from ncu_roofline.render.picture.plot import BOTTOM, LEFT, RIGHT, TOP, Plot, plain
 from ncu_roofline.render.picture.shapes import CHARACTER, halo, line, text
 
+NO_CEILING: Final = "no ceiling is known: collect the counters, or give --device or --ceilings"
 DASHES: Final = {"report": "", "measured": "7 4"}
 _DOTTED: Final = "1.5 3"
 _STEP: Final = 4.0
@@ -28,7 +29,7 @@ def draw_roofs(plot: Plot) -> Iterator[str]:
     """All ceilings with their labels."""
     chart, colors = plot.chart, plot.colors
     if not chart.roofs:
-        said = "no ceiling is known: ncu-roofline collect gives the counters"
+        said = NO_CEILING
         yield text((LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2, said, colors["muted"], anchor="middle", size=12)
     for roof in chart.tiers:
         if (ends := plot.line_of(roof)) is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from ncu_roofline.formats import percent
@@ -16,6 +16,8 @@ STRIP_TOP, STRIP_BOTTOM = 446.0, 474.0
 _STRIP, _SENTENCE = 82, 24
 _ROW: Final = 44.0
 _BUSY: Final = "busy"
+_NUMBERED: Final = 8
+"""Groups of a row whose numbers are looked for room for."""
 _KINDS: Final = {title: tier for tier, title in TITLES.items()} | {"SM": COMPUTE, "memory": NOT_KNOWN}
 
 
@@ -69,7 +71,7 @@ def shares(chart: Chart) -> dict[str, list[tuple[Mark, float]]]:
     found: dict[str, list[tuple[Mark, float]]] = {}
     has_usage = any(mark.usage for mark in chart.marks)
     for mark in chart.marks:
-        used: Mapping[str, float] = mark.usage if has_usage else mark.busy
+        used = mark.usage if has_usage else {name: high for name, (_, high) in mark.busy.items()}
         for name, share in used.items():
             found.setdefault(title(name) if has_usage else f"{name} {_BUSY}", []).append((mark, share))
     return found
@@ -102,18 +104,20 @@ def draw_shares(plot: Plot) -> Iterator[str]:
         yield from _numbers(plot, marks, y)
     yield from _scale(plot, bottom)
     said = "share of the ceiling of each" if not name.endswith(_BUSY) else "throughput as ncu gives it, of its peak"
+    lost = plot.chart.groups - len(found)
+    said += f"; {count(lost, 'group')} without any" if lost else ""
     yield text(LEFT, bottom + 32, f"No group has both counted FLOP and bytes; {said}.", colors["muted"])
 
 
 def _numbers(plot: Plot, marks: list[tuple[Mark, float]], y: float) -> Iterator[str]:
-    """Numbers beside the marks of a row, the longest group first, as far as they do not meet."""
+    """Numbers above the marks of a row, the longest groups first, as far as they do not meet."""
     taken: list[float] = []
-    for mark, share in marks:
-        x = _x(share) + min(radius(mark), 9.0) + 2
-        width = 7.0 * len(mark.label) + 2
+    for mark, share in marks[:_NUMBERED]:
+        label = mark.label if share <= 1.0 else f"{mark.label} {percent(share)}"
+        x, width = _x(share), 7.0 * len(label) + 2
         if all(abs(x - other) > width for other in taken):
             taken.append(x)
-            yield text(x, y - 6, mark.label, plot.colors["text"], extra=halo(plot.colors))
+            yield text(x, y - 12, label, plot.colors["text"], anchor="middle", extra=halo(plot.colors))
 
 
 def _x(share: float) -> float:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from ncu_roofline.formats import percent, seconds
+from ncu_roofline.formats import seconds
 from ncu_roofline.render.picture.chart import Chart
 from ncu_roofline.render.picture.marks import draw_marks
 from ncu_roofline.render.picture.palette import title
-from ncu_roofline.render.picture.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Plot, plain, with_prefix
+from ncu_roofline.render.picture.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Plot, hover, plain, with_prefix
 from ncu_roofline.render.picture.roofs import draw_ridges, draw_roofs, value_of
 from ncu_roofline.render.picture.shapes import line, text
 from ncu_roofline.render.picture.strip import draw_shares, draw_strip, height_of_shares, height_of_strip, shares
@@ -61,11 +61,7 @@ def _height(chart: Chart) -> int:
 def _description(chart: Chart) -> str:
     """The chart in words."""
     roofs = ", ".join(f"{title(roof.name)} {value_of(roof)}" for roof in chart.roofs) or "no ceiling is known"
-    marks = "; ".join(
-        f"{mark.label} {mark.name}: {percent(mark.share)} of the time, bound by {mark.bound or 'nothing known'}, "
-        f"{percent(mark.fraction, at_least=not mark.complete)} of its roof"
-        for mark in chart.marks[:_DESCRIBED]
-    )
+    marks = "; ".join(hover(mark).replace("\n", ", ") for mark in chart.marks[:_DESCRIBED])
     return f"Ceilings: {roofs}. The longest kernel groups: {marks}."
 
 
