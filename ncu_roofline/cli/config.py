@@ -17,8 +17,8 @@ from ncu_roofline.errors import UsageError
 
 _OWN: Final = "ncu-roofline.toml"
 _PROJECT: Final = "pyproject.toml"
-_COMMANDS: Final = ("analyze", "check", "explain")
-_NOT_FOR_FILES: Final = frozenset({"output", "write-baseline"})
+_COMMANDS: Final = ("analyze", "check", "compare", "explain")
+_NOT_FOR_FILES: Final = frozenset({"output", "write-baseline", "save-baseline"})
 
 
 def defaults(commands: Mapping[str, click.Command]) -> dict[str, dict[str, Any]]:

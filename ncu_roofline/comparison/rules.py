@@ -30,9 +30,13 @@ def devices_differ(comparison: Comparison) -> Iterator[Evidence]:
     Times of different devices say nothing about a change of the program, and their ceilings differ. There is no
     verdict. Measure both sides on one device.
     """
-    one, two = comparison.before.devices, comparison.after.devices
-    if set(one) != set(two):
-        yield _said(f"before ran on {_list(one)}, after on {_list(two)}", "Measure both sides on one device.")
+    sides = (comparison.before.devices, comparison.after.devices)
+    names = [{device.name for device in side if device.name} for side in sides]
+    capabilities = [{device.cc for device in side if device.cc} for side in sides]
+    # What a report does not say is no difference.
+    if any(all(known) and known[0] != known[1] for known in (names, capabilities)):
+        before, after = (_list(device.label for device in side) for side in sides)
+        yield _said(f"before ran on {before}, after on {after}", "Measure both sides on one device.")
 
 
 def cache_control_differs(comparison: Comparison) -> Iterator[Evidence]:

@@ -45,6 +45,19 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Device:
+    """The product on which launches ran and its compute capability, None where the report does not say."""
+
+    name: str | None
+    cc: str | None
+
+    @property
+    def label(self) -> str:
+        """Both for people."""
+        return f"{self.name or 'device not named'}{f', CC {self.cc}' if self.cc else ''}"
+
+
+@dataclass(frozen=True)
 class Side:
     """Kernel groups over samples. ``amounts``: arrays of groups x samples in SI base units, NaN where not known.
 
@@ -54,7 +67,7 @@ class Side:
     """
 
     sources: tuple[Source, ...]
-    devices: tuple[str, ...]
+    devices: tuple[Device, ...]
     keys: tuple[Key, ...]
     amounts: Mapping[str, FloatArray]
     bound_by: tuple[str | None, ...]
@@ -110,7 +123,9 @@ def side_of(analysis: Analysis) -> Side:
         sources=tuple(
             Source(_basename(item.path), item.sha256, _conditions(item.conditions)) for item in analysis.inputs
         ),
-        devices=tuple(dict.fromkeys(_device(*one) for one in zip(columns["device"], columns["cc"], strict=True))),
+        devices=tuple(
+            dict.fromkeys(Device(*one) for one in zip(columns["device"].tolist(), columns["cc"].tolist(), strict=True))
+        ),
         keys=tuple(distinct),
         amounts={name: np.where(gone, np.nan, values).reshape(shape) for name, values in amounts.items()},
         bound_by=tuple(columns["bound.by"][first].tolist()),
@@ -162,10 +177,6 @@ def _range(ranges: Any) -> str | None:
     """NVTX ranges as one text."""
     names = [name for _, name in ranges or ()]
     return " > ".join(names) if names else None
-
-
-def _device(name: str | None, cc: str | None) -> str:
-    return f"{name or 'device not named'}{f', CC {cc}' if cc else ''}"
 
 
 def _conditions(conditions: Conditions) -> dict[str, str | None]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ncu_roofline.arrays import FloatArray
-from ncu_roofline.comparison.side import Key, Side, Source
+from ncu_roofline.comparison.side import Device, Key, Side, Source
 from ncu_roofline.errors import InputError
 from ncu_roofline.version import VERSION
 
@@ -28,7 +28,7 @@ def to_json(side: Side) -> str:
         "sources": [
             {"name": one.name, "sha256": one.sha256, "conditions": dict(one.conditions)} for one in side.sources
         ],
-        "devices": list(side.devices),
+        "devices": [{"name": device.name, "cc": device.cc} for device in side.devices],
         "resources": dict(side.resources),
         "groups": [
             {
@@ -78,7 +78,7 @@ def _side(document: Mapping[str, Any]) -> Side:
         sources=tuple(
             Source(str(one["name"]), str(one["sha256"]), dict(one["conditions"])) for one in document["sources"]
         ),
-        devices=tuple(map(str, document["devices"])),
+        devices=tuple(Device(device["name"], device["cc"]) for device in document["devices"]),
         keys=tuple(_key(group) for group in groups),
         amounts={name: _array([group["amounts"].get(name) for group in groups], samples) for name in names},
         bound_by=tuple(group["bound_by"] for group in groups),

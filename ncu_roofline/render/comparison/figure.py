@@ -15,7 +15,7 @@ from ncu_roofline.render.comparison import words
 from ncu_roofline.render.picture import Chart, Roof
 from ncu_roofline.render.picture.chart import COMPUTE, NOT_KNOWN, Rest
 from ncu_roofline.render.picture.frame import frame_of
-from ncu_roofline.render.picture.names import short_names
+from ncu_roofline.render.picture.names import short_names, visible
 from ncu_roofline.render.picture.plot import LEFT, WIDTH, Plot
 from ncu_roofline.render.picture.roofs import draw_ridges, draw_roofs
 from ncu_roofline.render.picture.shapes import NOT_CLICKED, halo, line, look, shape, text
@@ -105,8 +105,9 @@ def _chart(comparison: Comparison, moved: Sequence[Moved]) -> Chart:
     points = [point for one in moved for point in (one.before, one.after)]
     bandwidths, ceilings = ([roof.value for roof in roofs if roof.is_tier is tier] for tier in (True, False))
     none = np.zeros(0)
+    devices = visible(" and ".join(device.label for device in comparison.after.devices))
     return Chart(
-        device=" and ".join(comparison.after.devices), cc=None, clock=(math.nan, math.nan), roofs=tuple(roofs),
+        device=devices, cc=None, clock=(math.nan, math.nan), roofs=tuple(roofs),
         others=(), marks=(), rest=Rest(0, 0, 0.0, none, none), frame=frame_of(bandwidths, ceilings, points),
         time=comparison.whole.after.median, bound=None, mine=np.zeros(0, np.bool_),
     )  # fmt: skip

@@ -59,7 +59,7 @@ def _side(side: Side) -> dict[str, Any]:
         "sources": [
             {"name": one.name, "sha256": one.sha256, "conditions": dict(one.conditions)} for one in side.sources
         ],
-        "devices": list(side.devices),
+        "devices": [{"name": device.name, "cc": device.cc} for device in side.devices],
     }
 
 

@@ -75,7 +75,7 @@ def to_html(comparison: Comparison, gates: Sequence[GateResult] = ()) -> str:
 def _head(comparison: Comparison, gates: Sequence[GateResult]) -> Iterator[str]:
     whole = comparison.whole
     yield "<header>"
-    yield f"<h1>Before and after: {text(' and '.join(comparison.after.devices))}</h1>"
+    yield f"<h1>Before and after: {text(_devices(comparison))}</h1>"
     for word, side in (("before", comparison.before), ("after", comparison.after)):
         yield f'<p class="muted">{word}: {text(words.side(side))}</p>'
     yield f'<p class="verdict" data-testid="verdict" data-value="{whole.ratio!r}">{text(words.verdict(whole))}: '
@@ -87,6 +87,10 @@ def _head(comparison: Comparison, gates: Sequence[GateResult]) -> Iterator[str]:
         yield "</ul>"
     yield from _findings(comparison)
     yield "</header>"
+
+
+def _devices(comparison: Comparison) -> str:
+    return " and ".join(device.label for device in comparison.after.devices)
 
 
 def _findings(comparison: Comparison) -> Iterator[str]:
@@ -186,7 +190,7 @@ def _model(comparison: Comparison, pairs: Sequence[Compared]) -> list[dict[str, 
     """Unrounded numbers of the rows."""
     return [
         {
-            "device": " and ".join(comparison.after.devices),
+            "device": _devices(comparison),
             "groups": [
                 {
                     "id": f"k{number}", "kernel": one.name, "verdict": one.verdict.value,

@@ -144,7 +144,7 @@ def side(known: Side) -> str:
         )
         if (values := sorted({str(one.conditions[name]) for one in known.sources if one.conditions.get(name)}))
     ]
-    return ", ".join([f"{names}{more}", *known.devices, *conditions])
+    return ", ".join([f"{names}{more}", *(device.label for device in known.devices), *conditions])
 
 
 def tally(comparison: Comparison) -> str:
