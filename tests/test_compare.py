@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
+import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -35,6 +41,10 @@ from ncu_roofline.comparison import (
 )
 from ncu_roofline.comparison.noise import _STUDENT_80, _STUDENT_975
 from ncu_roofline.errors import InputError, UsageError
+from ncu_roofline.render.comparison import to_html, to_junit, to_markdown, to_sarif, to_svg
+from ncu_roofline.render.comparison.markdown import MARKER
+from ncu_roofline.render.picture import LIGHT
+from tests.browser import Opened, violations
 from tests.support import ROOT, details, launch
 from tests.test_figure import FILLED
 
@@ -50,7 +60,8 @@ def report(folder: Path, name: str, *kernels: Kernel) -> Path:
         for row in launch({**FILLED, **metrics}, number=n, kernel=kernel)
     ]
     path = folder / name
-    path.write_text(details(*rows))
+    # Compact rows are divided by bars, so that a name cannot have one.
+    path.write_text(details(*rows).replace("BAR", "|"))
     return path
 
 
@@ -452,6 +463,20 @@ def test_amount_that_is_gone_is_a_hundred_percent_less(tmp_path: Path) -> None:
     assert "-100.00%" in gate(comparison, "work.fp32.count>1%")[1]
 
 
+def test_registers_and_spills_are_compared_and_gate(tmp_path: Path) -> None:
+    # The most registers of any launch, the spills of all of them.
+    before = {"launch__registers_per_thread": "64 register/thread", "sass__inst_executed_register_spilling": "0 inst"}
+    after = {
+        "launch__registers_per_thread": "96 register/thread",
+        "sass__inst_executed_register_spilling": "4,096 inst",
+    }
+    comparison = both(tmp_path, [("k", before), ("k", before)], [("k", before), ("k", after)])
+    amounts = comparison.pairs[0].amounts
+    assert (amounts["registers"], amounts["spills"]) == ((64.0, 96.0), (0.0, 4096.0))
+    assert "spills new" in gate(comparison, "spills>0%")[1]
+    assert gate(comparison, "registers>0%")[0] is Outcome.FAILED
+
+
 @pytest.mark.parametrize("text", ["time", "time>x", "nothing>5%", "time>5%:(", "finding:bad", "time=5%"])
 def test_what_is_no_gate_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
@@ -561,3 +586,152 @@ def test_gates_may_stand_in_the_configuration_file(tmp_path: Path, monkeypatch: 
     (tmp_path / "ncu-roofline.toml").write_text('gate = ["time>5%"]\n')
     monkeypatch.chdir(tmp_path)
     assert run(before, after).exit_code == 1
+
+
+def test_each_occurrence_is_a_pair_of_its_own_when_asked_for(tmp_path: Path) -> None:
+    before = report(tmp_path, "b.csv", ("k", {"T": "10 us"}), ("k", {"T": "20 us"}))
+    after = report(tmp_path, "a.csv", ("k", {"T": "10 us"}), ("k", {"T": "30 us"}))
+    sides = [side_of(nr.analyze(path), per_launch=True) for path in (before, after)]
+    ratios = {one.before_keys[0].occurrence: one.ratio for one in nr.compare(*sides).pairs}
+    assert ratios == {0: 1.0, 1: pytest.approx(1.5)}
+    assert run(before, after, "--per-launch").stdout.count("+50.0%") == 1
+
+
+def test_scrubbed_comparison_has_no_name_of_a_kernel(tmp_path: Path) -> None:
+    before = report(tmp_path, "b.csv", ("secret<1>(int)", {}), ("private", {}))
+    after = report(tmp_path, "a.csv", ("secret<2>(int)", {"T": "10 us"}), ("other", {}))
+    kit = tmp_path / "kit"
+    result = run(before, after, "--scrub-kernels", "--pr-kit", kit, "--fail-on", "time>5%:secret")
+    assert result.exit_code == 0
+    texts = [result.stdout, *(path.read_text(encoding="utf-8") for path in kit.iterdir())]
+    assert not any(name in text for text in texts for name in ("secret", "private", "other(", str(tmp_path)))
+
+
+# Outputs.
+
+
+def test_json_has_the_numbers_of_the_comparison(tmp_path: Path) -> None:
+    comparison = both(tmp_path, [("k", {"T": "50 us", "DB": "40 Mbyte"})], [("k", {"T": "30 us", "DB": "20 Mbyte"})])
+    document = json.loads(comparison.to_json())
+    (one,) = document["pairs"]
+    factors = one["factors"]
+    assert document["schema"] == "ncu-roofline/comparison/1"
+    assert one["time"]["ratio"] == pytest.approx(0.6)
+    product = factors["work"] * factors["traffic"] * factors["ceilings"] * factors["efficiency"]
+    assert product == pytest.approx(one["time"]["ratio"], rel=1e-9)
+    assert one["amounts"]["traffic.dram.bytes"] == {"before": 4e7, "after": 2e7}
+
+
+def many(folder: Path, name: str, factor: float) -> Path:
+    kernels: list[Kernel] = [
+        (f"void kernel{n}<{'x' * 500}BAR`>(int)", {"T": f"{(100 + n) * factor:.3f} us"}) for n in range(400)
+    ]
+    return report(folder, name, *kernels)
+
+
+def test_comment_of_hundreds_of_kernels_fits_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    comparison = nr.compare(many(tmp_path, "b.csv", 1.0), many(tmp_path, "a.csv", 0.9))
+    text = to_markdown(comparison)
+    assert len(text) <= 65_536
+    assert text.startswith("<!-- ncu-roofline compare -->\n")
+    assert "more pairs do not fit into a comment" in text
+    assert text.count("<details>") == text.count("</details>") == 1
+
+
+def test_names_are_code_in_the_comment(tmp_path: Path) -> None:
+    name = "k<aBARb>(</details>*x*`y`)"
+    text = to_markdown(both(tmp_path, [(name, {})], [(name, {"T": "10 us"})]))
+    (row,) = (line for line in text.splitlines() if line.startswith("| `` "))
+    # A pipe in a cell is written with a backslash, also inside code (GitHub Flavored Markdown, tables).
+    assert row.replace("\\|", "").count("|") == 10
+    # That of the comment itself; all others are in the name, as code.
+    assert re.sub("``.*?``", "", text).count("</details>") == 1
+
+
+def test_sarif_is_valid(tmp_path: Path) -> None:
+    comparison = both(tmp_path, *FIRING["X818"])
+    document = json.loads(to_sarif(comparison, judge_gates(comparison, [read_gate("work.fp32.count>1%")])))
+    schema = json.loads((ROOT / "tests" / "schemas" / "sarif-2.1.0.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema).validate(document)
+    assert {result["ruleId"] for result in document["runs"][0]["results"]} >= {"X818", "gate"}
+
+
+def test_junit_has_a_case_for_each_gate(tmp_path: Path) -> None:
+    comparison = both(tmp_path, [("k", {})], [("k", {"T": "30 us"})])
+    gates = [read_gate(text) for text in ("time>5%", "time>80%", "time>5%:nobody")]
+    suite = ElementTree.fromstring(to_junit(comparison, judge_gates(comparison, gates)))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+
+
+def test_figure_has_both_sides_at_their_places(tmp_path: Path) -> None:
+    comparison = both(tmp_path, [("k", {"T": "50 us", "DB": "40 Mbyte"})], [("k", {"T": "30 us", "DB": "20 Mbyte"})])
+    svg = ElementTree.fromstring(to_svg(comparison, LIGHT))
+    marks = {part.get("data-side"): part for part in svg.iter() if part.get("data-side")}
+    # 10 MFLOP over 40 MB and 20 MB, in 50 us and 30 us.
+    assert float(str(marks["before"].get("data-intensity"))) == pytest.approx(0.25)
+    assert float(str(marks["after"].get("data-intensity"))) == pytest.approx(0.5)
+    assert float(str(marks["after"].get("data-value"))) == pytest.approx(1e7 / 30e-6)
+    assert {part.get("data-other") for part in svg.iter() if part.get("data-other")} == {"l2", "l1"}
+    assert any("1.667x faster" in str(text.text) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
+
+
+def test_figure_of_sides_that_may_not_be_compared_has_no_arrow(tmp_path: Path) -> None:
+    before, after = FIRING["X811"]
+    changed = [(after[0][0], {**after[0][1], "T": "5 us", "DB": "1 Mbyte"})]
+    svg = ElementTree.fromstring(to_svg(both(tmp_path, before, changed), LIGHT))
+    assert not any("faster" in str(text.text) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
+
+
+def test_axes_can_be_fixed(tmp_path: Path) -> None:
+    out = tmp_path / "out.svg"
+    assert run(SAMPLE, SAMPLE, "--figure", out, "--axes", "1:10,1e9:1e12").exit_code == 0
+    assert "10 T" not in out.read_text(encoding="utf-8")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out-dark.svg", "out.svg"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_is_silent_accessible_and_complete(browser: Any, tmp_path: Path, scheme: str) -> None:
+    comparison = both(
+        tmp_path,
+        [("a</script><b>", {"T": "50 us", "DB": "40 Mbyte"}), ("b", {}), ("old", {})],
+        [("a</script><b>", {"T": "30 us", "DB": "20 Mbyte"}), ("b", {}), ("new", {})],
+    )
+    opened = Opened(browser, to_html(comparison), tmp_path, "#k1", bypass_csp=True, color_scheme=scheme)
+    opened.page.wait_for_selector('html[data-ready="true"]', state="attached")
+    assert (opened.said, len(opened.asked)) == ([], 1)
+    assert opened.page.locator('[data-testid="row"]').count() == 2
+    assert opened.page.locator("#k1").is_visible()
+    assert "time x 0.600 = traffic 0.500 x efficiency 1.200" in opened.page.inner_text("#k1")
+    assert violations(opened) == []
+
+
+def test_same_comparison_gives_the_same_bytes() -> None:
+    one, two = (to_html(nr.compare(SAMPLE, SAMPLE)) for _ in range(2))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("file", "schema"),
+    [("github-roofline.yml", "vendor.github-workflows"), ("gitlab-roofline.yml", "vendor.gitlab-ci")],
+)
+def test_ci_files_are_valid(file: str, schema: str) -> None:
+    checked = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(ROOT / "docs" / "ci" / file)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_workflow_finds_its_comment_by_the_first_line_of_it() -> None:
+    assert MARKER in (ROOT / "docs" / "ci" / "github-roofline.yml").read_text(encoding="utf-8")
+
+
+def test_reports_of_the_corpus_are_the_same_as_themselves(corpus: Path) -> None:
+    for name in ("02-*", "14-*", "20-*", "29-*", "34-*", "36-*"):
+        path = next(corpus.glob(name))
+        comparison = nr.compare(path, path)
+        assert comparison.verdict in (Verdict.INDISTINGUISHABLE, Verdict.INCOMPARABLE), name
+        assert all(one.ratio == 1.0 or math.isnan(one.ratio) for one in comparison.pairs), name
+        assert (comparison.gone, comparison.new) == ((), ()), name
+        assert to_html(comparison)
+        assert json.loads(comparison.to_json())

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ncu_roofline.cli import options
+from ncu_roofline.cli import figures, messages, options
 from ncu_roofline.cli.output import write
 from ncu_roofline.errors import UsageError
 
 if TYPE_CHECKING:
     from ncu_roofline.comparison import Comparison, GateResult, Side
+    from ncu_roofline.render.picture import Frame
 
 _FORMATS = ("text", "json", "markdown", "junit", "sarif")
 _DEFAULT_GATE: Final = "finding:error"
@@ -44,6 +45,12 @@ _SEVERITIES: Final = ("note", "warning", "error")
     help="Write comment.md, report.html, roofline.svg and -dark.svg, junit.xml, findings.sarif, comparison.json and "
     "baseline.json there.",
 )  # fmt: skip
+@click.option("--axes", metavar="LOW:HIGH,LOW:HIGH", help="Axes of figure and page in FLOP/byte and FLOP/s.")
+@click.option(
+    "--per-launch", is_flag=True, help="Compare each occurrence of a kernel, not all of its launches together."
+)
+@options.scrub
+@options.scrub_kernels
 @options.cc
 @options.device
 @options.ceilings
@@ -67,6 +74,10 @@ def compare(
     html: str | None,
     figure: str | None,
     pr_kit: str | None,
+    axes: str | None,
+    per_launch: bool,
+    scrub: bool,
+    scrub_kernels: bool,
     quiet: bool,
     **how: Any,
 ) -> None:
@@ -74,20 +85,37 @@ def compare(
 
     BEFORE and AFTER are a report, a folder of repeats, or a baseline. One side alone is for --save-baseline.
     """
-    from ncu_roofline.comparison import Outcome, judge_gates, to_json
+    from ncu_roofline.comparison import (
+        Outcome,
+        judge_gates,
+        scrubbed,
+        scrubbed_gate,
+        scrubbed_side,
+        scrubber_of,
+        to_json,
+    )
     from ncu_roofline.pipeline import compare as compare_sides
 
     read = [_gate(text) for text in gates or (_DEFAULT_GATE,) if text != "never"]
     given = [_pair(text) for text in pairs]
-    sides = _sides(inputs, more_before, more_after, single=save_baseline is not None, quiet=quiet, how=how)
+    frame = figures.frame(axes) if axes is not None else None
     every = [*inputs, *more_before, *more_after]
+    if scrub or scrub_kernels:
+        messages.scrub(every, kernels=scrub_kernels)
+    how |= {"per_launch": per_launch, "quiet": quiet}
+    sides = _sides(inputs, more_before, more_after, single=save_baseline is not None, how=how)
+    made = scrubber_of(*sides, kernels=scrub_kernels) if scrub or scrub_kernels else None
     if save_baseline is not None:
-        write(to_json(sides[-1]), save_baseline, every, option="--save-baseline")
+        kept = sides[-1] if made is None else scrubbed_side(sides[-1], made)
+        write(to_json(kept), save_baseline, every, option="--save-baseline")
     if len(sides) == 1:
         return
     comparison = compare_sides(sides[0], sides[1], pair=given)
     results = judge_gates(comparison, read)
-    for name, content in _files(comparison, results, html, figure, pr_kit).items():
+    if made is not None:
+        # Gates and pairs name kernels as the reports do.
+        comparison, results = scrubbed(comparison, made), tuple(scrubbed_gate(one, made) for one in results)
+    for name, content in _files(comparison, results, html, figure, pr_kit, frame).items():
         write(content, name, every)
     write(_rendered(comparison, results, format_, top, quiet=quiet), output, every)
     bad = {Outcome.FAILED} if allow_missing else {Outcome.FAILED, Outcome.NO_EVIDENCE}
@@ -104,7 +132,6 @@ def _sides(
     more_after: tuple[str, ...],
     *,
     single: bool,
-    quiet: bool,
     how: dict[str, Any],
 ) -> list[Side]:
     """One or two sides, each a baseline or analysed reports."""
@@ -113,12 +140,12 @@ def _sides(
             "BEFORE AFTER", " ".join(inputs), "are two: give further repeats with --before and --after, or as a folder"
         )
     if len(inputs) == 1 and (more_before or more_after):
-        return [_side([inputs[0], *more_before, *more_after], quiet=quiet, how=how)]
+        return [_side([inputs[0], *more_before, *more_after], how=how)]
     more = (more_before, more_after)
-    return [_side([name, *more[place]], quiet=quiet, how=how) for place, name in enumerate(inputs)]
+    return [_side([name, *more[place]], how=how) for place, name in enumerate(inputs)]
 
 
-def _side(names: list[str], *, quiet: bool, how: dict[str, Any]) -> Side:
+def _side(names: list[str], *, how: dict[str, Any]) -> Side:
     from ncu_roofline.cli.progress import ReadingProgress
     from ncu_roofline.comparison import from_json, is_baseline, side_of
     from ncu_roofline.pipeline import analyze
@@ -129,7 +156,9 @@ def _side(names: list[str], *, quiet: bool, how: dict[str, Any]) -> Side:
         return from_json(names[0])
     arguments = dict(how)
     arguments["map"] = arguments.pop("map_")
-    return side_of(analyze(*names, progress=None if quiet else ReadingProgress(), **arguments))
+    per_launch, quiet = arguments.pop("per_launch"), arguments.pop("quiet")
+    analysis = analyze(*names, progress=None if quiet else ReadingProgress(), **arguments)
+    return side_of(analysis, per_launch=per_launch)
 
 
 def _gate(text: str) -> Any:
@@ -164,7 +193,12 @@ def _rendered(
 
 
 def _files(
-    comparison: Comparison, gates: tuple[GateResult, ...], html: str | None, figure: str | None, kit: str | None
+    comparison: Comparison,
+    gates: tuple[GateResult, ...],
+    html: str | None,
+    figure: str | None,
+    kit: str | None,
+    frame: Frame | None,
 ) -> dict[str, str]:
     """Further files by their names."""
     from ncu_roofline.comparison import to_json
@@ -172,22 +206,22 @@ def _files(
 
     files: dict[str, str] = {}
     if html is not None:
-        files[html] = render.to_html(comparison, gates)
+        files[html] = render.to_html(comparison, gates, frame)
     if figure is not None:
         path = Path(figure)
         if path.suffix.lower() != ".svg":
             raise UsageError("--figure", figure, "is no name of an SVG (out.svg)")
-        files |= _drawings(comparison, path)
+        files |= _drawings(comparison, path, frame)
     if kit is not None:
         folder = Path(kit)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError("--pr-kit", kit, f"cannot be made: {error.strerror}") from error
-        drawings = _drawings(comparison, folder / "roofline.svg")
+        drawings = _drawings(comparison, folder / "roofline.svg", frame)
         files |= drawings | {
             str(folder / "comment.md"): render.to_markdown(comparison, gates, picture="roofline" if drawings else None),
-            str(folder / "report.html"): render.to_html(comparison, gates),
+            str(folder / "report.html"): render.to_html(comparison, gates, frame),
             str(folder / "junit.xml"): render.to_junit(comparison, gates),
             str(folder / "findings.sarif"): render.to_sarif(comparison, gates),
             str(folder / "comparison.json"): render.to_json(comparison, gates),
@@ -196,11 +230,11 @@ def _files(
     return files
 
 
-def _drawings(comparison: Comparison, path: Path) -> dict[str, str]:
+def _drawings(comparison: Comparison, path: Path, frame: Frame | None) -> dict[str, str]:
     from ncu_roofline.render.comparison import to_svg
     from ncu_roofline.render.picture import DARK, LIGHT
 
     return {
-        str(path): to_svg(comparison, LIGHT),
-        str(path.with_name(f"{path.stem}-dark{path.suffix}")): to_svg(comparison, DARK),
+        str(path): to_svg(comparison, LIGHT, frame),
+        str(path.with_name(f"{path.stem}-dark{path.suffix}")): to_svg(comparison, DARK, frame),
     }

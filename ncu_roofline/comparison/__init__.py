@@ -6,6 +6,7 @@ from ncu_roofline.comparison.gate import FindingGate, Gate, GateResult, Outcome,
 from ncu_roofline.comparison.noise import Noise, Spread, noise, spread
 from ncu_roofline.comparison.pairing import Pair, Pairing, pair
 from ncu_roofline.comparison.rules import COMPARISON_RULES, judged
+from ncu_roofline.comparison.scrubbing import scrubbed, scrubbed_gate, scrubbed_side, scrubber_of
 from ncu_roofline.comparison.side import Device, Key, Side, Source, side_of
 from ncu_roofline.comparison.stored import from_json, is_baseline, to_json
 
@@ -13,5 +14,6 @@ __all__ = [
     "COMPARISON_RULES", "Alone", "Compared", "Comparison", "Device", "Factors", "FindingGate", "Gate", "GateResult",
     "Key",
     "Noise", "Outcome", "Pair", "Pairing", "Side", "Source", "Spread", "State", "Verdict", "compared", "decompose",
-    "from_json", "is_baseline", "judge_gates", "judged", "noise", "pair", "read_gate", "side_of", "spread", "to_json",
+    "from_json", "is_baseline", "judge_gates", "judged", "noise", "pair", "read_gate", "scrubbed", "scrubbed_gate",
+    "scrubbed_side", "scrubber_of", "side_of", "spread", "to_json",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from ncu_roofline.checks import Finding
 from ncu_roofline.comparison.decompose import Factors, State, decompose
 from ncu_roofline.comparison.noise import Noise, Spread, noise, spread
 from ncu_roofline.comparison.pairing import Pair, pair
-from ncu_roofline.comparison.side import BOUND, LAUNCHES, TIME, Key, Side, total_name
+from ncu_roofline.comparison.side import BOUND, LAUNCHES, REGISTERS, SPILLS, TIME, Key, Side, total_name
 from ncu_roofline.vocabulary import PATHS, TIERS, amount_prefix
 
 
@@ -99,6 +99,12 @@ class Comparison:
     def verdict(self) -> Verdict:
         """That of the whole job."""
         return self.whole.verdict
+
+    def to_json(self) -> str:
+        """The comparison as JSON text (schema ncu-roofline/comparison/1)."""
+        from ncu_roofline.render.comparison import to_json  # Renderers come after this module.
+
+        return to_json(self)
 
 
 WHOLE: Final = "whole job"
@@ -227,9 +233,14 @@ def _capacities(side: Side, places: Sequence[int], totals: Mapping[str, float]) 
 
 def _amounts(sides: Sequence[tuple[Side, Sequence[int]]]) -> dict[str, tuple[float, float]]:
     """Totals on both sides; what no side knows is left out."""
-    names = [LAUNCHES, BOUND, *(total_name(name) for name in (*PATHS, *TIERS))]
+    names = [LAUNCHES, BOUND, SPILLS, *(total_name(name) for name in (*PATHS, *TIERS))]
     pairs = {name: tuple(_median(_sum(side.amount(name), places)) for side, places in sides) for name in names}
+    pairs[REGISTERS] = tuple(_most(side.amount(REGISTERS)[list(places)]) for side, places in sides)
     return {name: (one, two) for name, (one, two) in pairs.items() if not (math.isnan(one) and math.isnan(two))}
+
+
+def _most(values: FloatArray) -> float:
+    return math.nan if np.isnan(values).all() else float(np.nanmax(values))
 
 
 def _bound_by(side: Side, places: Sequence[int]) -> str | None:

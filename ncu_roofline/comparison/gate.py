@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Final
 
 from ncu_roofline.comparison.compared import Compared, Comparison, Verdict
-from ncu_roofline.comparison.side import TIME, Key
+from ncu_roofline.comparison.side import REGISTERS, SPILLS, TIME, Key
 from ncu_roofline.errors import UsageError
 from ncu_roofline.vocabulary import PATHS, TIERS, Severity
 
@@ -19,7 +19,7 @@ _GATE: Final = re.compile(
     r"(?P<name>[a-z0-9_.]+)\s*(?P<sign>[<>])\s*(?P<number>[-+0-9.eE]+)(?P<percent>%?)(?::(?P<kernel>.+))?"
 )
 _NAMES: Final = frozenset(
-    {TIME, "launches", "bound.time", "bound.fraction", "bound.headroom"}
+    {TIME, "launches", REGISTERS, SPILLS, "bound.time", "bound.fraction", "bound.headroom"}
     | {f"work.{path}.{amount}" for path in PATHS for amount in ("count", "rate")}
     | {f"traffic.{tier}.{amount}" for tier in TIERS for amount in ("bytes", "rate")}
 )

@@ -5,8 +5,9 @@ A side is one or more reports of the same job; each report is a sample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +21,10 @@ from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent, a
 LAUNCHES: Final = "launches"
 TIME: Final = "time"
 BOUND: Final = "bound.time"
+REGISTERS: Final = "registers"
+"""Registers per thread, the most of the launches of a group."""
+SPILLS: Final = "spills"
+"""Instructions executed to spill registers."""
 CLOCKS: Final = ("clocks.sm", "clocks.dram")
 
 
@@ -33,6 +38,8 @@ class Key:
     range: str | None
     """NVTX ranges around it, outermost first, joined by `` > ``."""
     device: int
+    occurrence: int | None = None
+    """Which launch of these it is, counted from 0 in each report; None: all of them together."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +101,14 @@ def total_name(name: str) -> str:
     return f"{amount_prefix(name)}.{'bytes' if name in TIERS else 'count'}"
 
 
-def side_of(analysis: Analysis) -> Side:
-    """The side that an analysis is: each of its inputs is a sample."""
+def side_of(analysis: Analysis, *, per_launch: bool = False) -> Side:
+    """The side that an analysis is: each of its inputs is a sample.
+
+    Args:
+        analysis: what was measured.
+        per_launch: whether every occurrence of a kernel is a group of its own.
+
+    """
     columns = analysis.columns
     keys = [
         Key(kernel or "", grid, block, _range(ranges), int(device or 0))
@@ -103,6 +116,8 @@ def side_of(analysis: Analysis) -> Side:
             *(columns[name].tolist() for name in ("kernel", "grid", "block", "nvtx", "device_ordinal")), strict=True
         )
     ]
+    if per_launch:
+        keys = _numbered(keys, columns["input"].tolist())
     codes, distinct = numbered(keys)
     cells = codes * len(analysis.inputs) + columns["input"].astype(np.intp)
     shape = (len(distinct), len(analysis.inputs))
@@ -114,6 +129,8 @@ def side_of(analysis: Analysis) -> Side:
     for name in CLOCKS:
         if name in columns:
             amounts[name] = ratio(_sums(cells, columns[name] * columns[TIME], len(launched)), amounts[TIME])
+    if REGISTERS in columns:
+        amounts[REGISTERS] = _highest(cells, columns[REGISTERS], len(launched))
     for name in (*PATHS, *TIERS):
         if f"{amount_prefix(name)}.peak" in columns:
             amounts[f"{amount_prefix(name)}.peak"] = _capacity(columns, name, cells, len(launched))
@@ -134,9 +151,19 @@ def side_of(analysis: Analysis) -> Side:
     )
 
 
+def _numbered(keys: Sequence[Key], inputs: Sequence[int]) -> list[Key]:
+    """Keys with the number of their occurrence in the report."""
+    seen: Counter[tuple[Key, int]] = Counter()
+    found = []
+    for key, place in zip(keys, inputs, strict=True):
+        found.append(replace(key, occurrence=seen[key, place]))
+        seen[key, place] += 1
+    return found
+
+
 def _summed(columns: Columns) -> dict[str, FloatArray]:
     """Columns that are added up; what may be no work at all is not known."""
-    found = {TIME: columns[TIME], BOUND: columns[BOUND]}
+    found: dict[str, FloatArray] = {name: columns[name] for name in (TIME, BOUND, SPILLS) if name in columns}
     for name in (*PATHS, *TIERS):
         total = total_name(name)
         if total in columns:
@@ -150,15 +177,20 @@ def _capacity(columns: Columns, name: str, cells: npt.NDArray[np.intp], size: in
     """Peak of a path or tier over launches of a group: their total over the time that it needs at each one's peak."""
     total, peak = columns[total_name(name)], columns[f"{amount_prefix(name)}.peak"]
     needed = _sums(cells, ratio(total, peak), size)
-    highest = unknown(size)
-    np.fmax.at(highest, cells, peak)
     effective = ratio(_sums(cells, total, size), needed)
-    return np.where(np.isnan(effective), highest, effective)
+    return np.where(np.isnan(effective), _highest(cells, peak, size), effective)
 
 
 def _sums(cells: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
     """Sum of each cell, not known where one value is not."""
     return np.asarray(np.bincount(cells, values, minlength=size), np.float64)
+
+
+def _highest(cells: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
+    """Highest known value of each cell."""
+    highest = unknown(size)
+    np.fmax.at(highest, cells, values)
+    return highest
 
 
 def _resources(analysis: Analysis) -> dict[str, str]:

@@ -33,6 +33,7 @@ def to_json(side: Side) -> str:
         "groups": [
             {
                 "kernel": key.kernel, "grid": key.grid, "block": key.block, "range": key.range, "device": key.device,
+                "occurrence": key.occurrence,
                 "bound_by": side.bound_by[place], "complete": side.complete[place],
                 "amounts": {name: _numbers(values[place]) for name, values in side.amounts.items()},
             }
@@ -89,7 +90,7 @@ def _side(document: Mapping[str, Any]) -> Side:
 
 def _key(group: Mapping[str, Any]) -> Key:
     grid, block = (None if group[name] is None else tuple(map(int, group[name])) for name in ("grid", "block"))
-    return Key(str(group["kernel"]), grid, block, group["range"], int(group["device"]))
+    return Key(str(group["kernel"]), grid, block, group["range"], int(group["device"]), group["occurrence"])
 
 
 def _array(rows: list[Any], samples: int) -> FloatArray:

@@ -22,7 +22,7 @@ _KEYS = {
 }  # fmt: skip
 _ATTRIBUTES = {
     "name", "memory_clock", "memory_bus_width", "sm_count", "sm_clock", "device_index", "cc_major", "cc_minor",
-    "green_context",
+    "green_context", "registers", "spills",
 }  # fmt: skip
 _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
 _COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+|opcode:[A-Z][A-Z0-9_.]*[A-Z0-9]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
@@ -12,7 +12,7 @@ import numpy as np
 
 from ncu_roofline.comparison import Compared, Comparison, Verdict
 from ncu_roofline.render.comparison import words
-from ncu_roofline.render.picture import Chart, Roof
+from ncu_roofline.render.picture import Chart, Frame, Roof
 from ncu_roofline.render.picture.chart import COMPUTE, NOT_KNOWN, Rest
 from ncu_roofline.render.picture.frame import frame_of
 from ncu_roofline.render.picture.names import short_names, visible
@@ -26,6 +26,7 @@ from ncu_roofline.wording import count
 _HEIGHT: Final = 438
 _EMPTY: Final = 80
 _RADIUS: Final = 8.0
+_TICK: Final = 3.5
 _APART: Final = 8.0
 """Pixels between two marks from which an arrow has room."""
 _DRAWN: Final = 12
@@ -42,12 +43,21 @@ class Moved:
     tier: str
     before: tuple[float, float]
     after: tuple[float, float]
+    others: Mapping[str, tuple[float, float]]
+    """Intensity before and after at the other tiers."""
 
 
-def to_svg(comparison: Comparison, colors: dict[str, str]) -> str:
-    """The comparison as an SVG document of 800 pixels."""
+def to_svg(comparison: Comparison, colors: dict[str, str], frame: Frame | None = None) -> str:
+    """The comparison as an SVG document of 800 pixels.
+
+    Args:
+        comparison: what is drawn.
+        colors: ``LIGHT`` or ``DARK``.
+        frame: the axes; those of the machine if there are none.
+
+    """
     moved = moves(comparison)
-    plot = Plot(_chart(comparison, moved), colors)
+    plot = Plot(_chart(comparison, moved, frame), colors)
     height = _HEIGHT if moved else _EMPTY
     named = f"Roofline before and after: {words.verdict(comparison.whole)}"
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
@@ -77,7 +87,8 @@ def _moved(number: int, one: Compared) -> Moved | None:
     if not tiers:
         return None
     tier = str(one.bound[1]) if one.bound[1] in tiers else tiers[0]
-    return Moved(number, one, path, tier, _at(one, path, tier, 0), _at(one, path, tier, 1))
+    others = {name: (_at(one, path, name, 0)[0], _at(one, path, name, 1)[0]) for name in tiers if name != tier}
+    return Moved(number, one, path, tier, _at(one, path, tier, 0), _at(one, path, tier, 1), others)
 
 
 def _share(one: Compared, path: str) -> float:
@@ -94,7 +105,7 @@ def _at(one: Compared, path: str, tier: str, side: int) -> tuple[float, float]:
     return (rate / moved, rate) if moved > 0 and rate > 0 else (math.nan, math.nan)
 
 
-def _chart(comparison: Comparison, moved: Sequence[Moved]) -> Chart:
+def _chart(comparison: Comparison, moved: Sequence[Moved], frame: Frame | None) -> Chart:
     """Roofs of the side after; the marks are drawn here."""
     paths = [path for path in FLOP_PATHS if any(one.path == path for one in moved)]
     roofs = []
@@ -103,12 +114,13 @@ def _chart(comparison: Comparison, moved: Sequence[Moved]) -> Chart:
         if peaks:
             roofs.append(Roof(name, max(peaks), "report", math.nan))
     points = [point for one in moved for point in (one.before, one.after)]
+    points += [(x, one.after[1]) for one in moved for _, x in one.others.values()]
     bandwidths, ceilings = ([roof.value for roof in roofs if roof.is_tier is tier] for tier in (True, False))
     none = np.zeros(0)
     devices = visible(" and ".join(device.label for device in comparison.after.devices))
     return Chart(
         device=devices, cc=None, clock=(math.nan, math.nan), roofs=tuple(roofs),
-        others=(), marks=(), rest=Rest(0, 0, 0.0, none, none), frame=frame_of(bandwidths, ceilings, points),
+        others=(), marks=(), rest=Rest(0, 0, 0.0, none, none), frame=frame or frame_of(bandwidths, ceilings, points),
         time=comparison.whole.after.median, bound=None, mine=np.zeros(0, np.bool_),
     )  # fmt: skip
 
@@ -138,6 +150,10 @@ def _pair(plot: Plot, one: Moved, name: str, *, judged: bool) -> Iterator[str]:
     data = f'data-pair="{one.number}" data-tier="{one.tier}" data-path="{one.path}"'
     before = f'{data} data-side="before" data-intensity="{one.before[0]!r}" data-value="{one.before[1]!r}"'
     after = f'{data} data-side="after" data-intensity="{one.after[0]!r}" data-value="{one.after[1]!r}"'
+    for tier, (left, right) in one.others.items():
+        # The other tiers: small, on a thin line from before to after.
+        yield line(plot.x(left), y1, plot.x(right), y2, color, 0.8)
+        yield shape(tier, plot.x(right), y2, _TICK, f'{look(colors["page"], color, 1.5)} {data} data-other="{tier}"')
     yield shape(one.tier, x1, y1, _RADIUS - 2, f'{look("none", color, 1.5)} stroke-dasharray="2 2" {before}')
     is_sure = judged and one.pair.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
     if is_sure and math.hypot(x2 - x1, y2 - y1) > _RADIUS + _APART:

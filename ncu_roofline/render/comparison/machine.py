@@ -88,7 +88,10 @@ def _keys(one: Compared) -> dict[str, Any]:
 
 
 def _key(key: Key) -> dict[str, Any]:
-    return {"kernel": key.kernel, "grid": key.grid, "block": key.block, "range": key.range, "device": key.device}
+    return {
+        "kernel": key.kernel, "grid": key.grid, "block": key.block, "range": key.range, "device": key.device,
+        "occurrence": key.occurrence,
+    }  # fmt: skip
 
 
 def _alone(one: Alone) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ncu_roofline.render.comparison import words
 from ncu_roofline.render.comparison.figure import to_svg
 from ncu_roofline.render.html.document import asset, policy, theme
 from ncu_roofline.render.html.markup import MISSING, cell, script_json, text
-from ncu_roofline.render.picture import LIGHT
+from ncu_roofline.render.picture import LIGHT, Frame
 from ncu_roofline.render.picture.names import short_names, visible
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import Severity
@@ -34,7 +34,7 @@ _HOW: Final = (
 )
 
 
-def to_html(comparison: Comparison, gates: Sequence[GateResult] = ()) -> str:
+def to_html(comparison: Comparison, gates: Sequence[GateResult] = (), frame: Frame | None = None) -> str:
     """The comparison as one self-contained HTML document; it asks for nothing and is complete without scripts."""
     script = asset("page.js")
     pairs = comparison.pairs[:_ROWS]
@@ -54,7 +54,7 @@ def to_html(comparison: Comparison, gates: Sequence[GateResult] = ()) -> str:
         *_head(comparison, gates),
         '<main class="board">',
         '<div class="charts"><section class="roofline" data-testid="roofline"><div class="static">',
-        to_svg(comparison, LIGHT),
+        to_svg(comparison, LIGHT, frame),
         "</div></section></div>",
         '<div class="kernels">',
         *_table(comparison, pairs, names),

@@ -126,7 +126,7 @@ def _points(before: float, after: float) -> str:
 def _amount(name: str, value: float, unit: str) -> str:
     if math.isnan(value):
         return UNKNOWN
-    if name == "launches":
+    if name in ("launches", "registers", "spills"):
         return f"{value:g}"
     return seconds(value) if name == "bound.time" else quantity(value, unit)
 

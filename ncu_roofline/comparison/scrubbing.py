@@ -1,0 +1,68 @@
+"""A comparison without names of people, machines, places and, if asked for, kernels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ncu_roofline.comparison.compared import Alone, Compared, Comparison
+from ncu_roofline.comparison.gate import Gate, GateResult
+from ncu_roofline.comparison.pairing import GIVEN
+from ncu_roofline.comparison.side import Key, Side
+from ncu_roofline.scrub import Scrubber, scrubber
+
+_EXPRESSION: Final = "kernels"
+"""Stands for a regular expression of the user, which may be the name of a kernel."""
+
+
+def scrubber_of(*sides: Side, kernels: bool) -> Scrubber:
+    """A scrubber that knows the reports of some sides and, if they are to go, their kernels and ranges."""
+    made = scrubber([source.name for side in sides for source in side.sources], kernels=kernels)
+    for key in (key for side in sides for key in side.keys if kernels):
+        made.kernel(key.kernel)
+        if key.range:
+            made.replacement("range", key.range)
+    return made
+
+
+def scrubbed_side(side: Side, made: Scrubber) -> Side:
+    """A side with other names; its numbers stay."""
+    sources = tuple(replace(source, name=made.text(source.name)) for source in side.sources)
+    return replace(side, sources=sources, keys=tuple(_key(key, made) for key in side.keys))
+
+
+def scrubbed(comparison: Comparison, made: Scrubber) -> Comparison:
+    """A comparison with other names, pairs and verdicts as they are."""
+    return replace(
+        comparison,
+        before=scrubbed_side(comparison.before, made),
+        after=scrubbed_side(comparison.after, made),
+        whole=_compared(comparison.whole, made),
+        pairs=tuple(_compared(one, made) for one in comparison.pairs),
+        gone=tuple(Alone(_key(one.key, made), one.time) for one in comparison.gone),
+        new=tuple(Alone(_key(one.key, made), one.time) for one in comparison.new),
+        finding_list=tuple(replace(finding, message=made.text(finding.message)) for finding in comparison.finding_list),
+    )
+
+
+def scrubbed_gate(result: GateResult, made: Scrubber) -> GateResult:
+    """What became of a gate, whose regular expression may be the name of a kernel."""
+    message, gate = result.message, result.gate
+    if made.kernels and isinstance(gate, Gate) and gate.kernel is not None:
+        message = message.replace(gate.kernel, _EXPRESSION)
+        gate = replace(gate, text=gate.text.replace(gate.kernel, _EXPRESSION), kernel=_EXPRESSION)
+    return replace(result, gate=gate, message=made.text(message))
+
+
+def _compared(one: Compared, made: Scrubber) -> Compared:
+    return replace(
+        one,
+        name=made.text(one.name),
+        rule=GIVEN if made.kernels and one.rule.startswith(GIVEN) else made.text(one.rule),
+        before_keys=tuple(_key(key, made) for key in one.before_keys),
+        after_keys=tuple(_key(key, made) for key in one.after_keys),
+    )
+
+
+def _key(key: Key, made: Scrubber) -> Key:
+    return replace(key, kernel=made.text(key.kernel), range=None if key.range is None else made.text(key.range))
