@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -50,6 +51,8 @@ class Compared:
     peaks: Mapping[str, tuple[float, float]]
     bound: tuple[str | None, str | None]
     complete: bool
+    clock: tuple[float, float] = (math.nan, math.nan)
+    """SM clock in Hz, the median over groups and samples."""
 
     @property
     def ratio(self) -> float:
@@ -169,6 +172,7 @@ def _pair(before: Side, after: Side, one: Pair) -> Compared:
         },
         bound=(_bound_by(before, one.before), _bound_by(after, one.after)),
         complete=all(before.complete[place] for place in one.before) and all(after.complete[n] for n in one.after),
+        clock=(_clock(before, one.before), _clock(after, one.after)),
     )
 
 
@@ -206,23 +210,29 @@ def _verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
 
 def _sum(values: FloatArray, places: Sequence[int]) -> list[float]:
     """Sum over groups of each sample; not known where one of them is not."""
+    if len(places) == 1:
+        return [float(value) for value in values[places[0]]]
     return [float(value) for value in values[list(places)].sum(axis=0)]
 
 
 def _median(values: Sequence[float]) -> float:
     known = [value for value in values if not math.isnan(value)]
-    return float(np.median(known)) if known else math.nan
+    return median(known) if known else math.nan
+
+
+def _clock(side: Side, places: Sequence[int]) -> float:
+    return _median(side.amount("clocks.sm")[list(places)].ravel().tolist())
 
 
 def _state(side: Side, places: Sequence[int]) -> State:
-    totals = {name: _median(_sum(side.amount(total_name(name)), places)) for name in side.resources}
+    totals = {name: _median(_sum(side.amount(total_name(name)), places)) for name in side.collected}
     return State(_median(_sum(side.amount(TIME), places)), totals, _capacities(side, places, totals))
 
 
 def _capacities(side: Side, places: Sequence[int], totals: Mapping[str, float]) -> dict[str, float]:
     """Capacity of each path and tier over groups: their total over the time that it needs at the peak of each."""
     found = {}
-    for name in side.resources:
+    for name in side.collected:
         peaks = side.amount(f"{amount_prefix(name)}.peak")[list(places)]
         amounts = side.amount(total_name(name))[list(places)]
         needed = _median([float(value) for value in (amounts / peaks).sum(axis=0)])
@@ -233,7 +243,8 @@ def _capacities(side: Side, places: Sequence[int], totals: Mapping[str, float]) 
 
 def _amounts(sides: Sequence[tuple[Side, Sequence[int]]]) -> dict[str, tuple[float, float]]:
     """Totals on both sides; what no side knows is left out."""
-    names = [LAUNCHES, BOUND, SPILLS, *(total_name(name) for name in (*PATHS, *TIERS))]
+    every = [LAUNCHES, BOUND, SPILLS, *(total_name(name) for name in (*PATHS, *TIERS))]
+    names = [name for name in every if any(name in side.amounts for side, _ in sides)]
     pairs = {name: tuple(_median(_sum(side.amount(name), places)) for side, places in sides) for name in names}
     pairs[REGISTERS] = tuple(_most(side.amount(REGISTERS)[list(places)]) for side, places in sides)
     return {name: (one, two) for name, (one, two) in pairs.items() if not (math.isnan(one) and math.isnan(two))}

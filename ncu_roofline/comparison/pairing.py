@@ -6,8 +6,9 @@ Rules are tried from the strictest on; each takes what the ones before it left o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from ncu_roofline.comparison.side import Key
@@ -68,9 +69,10 @@ def pair(before: Sequence[Key], after: Sequence[Key], given: Sequence[tuple[str,
             pairs.append(Pair(first, second, f"{GIVEN} {one}={other}"))
             left, right = _without(left, first), _without(right, second)
     for rule, place_of in _RULES:
-        for first, second in _matches(before, after, left, right, place_of):
-            pairs.append(Pair(first, second, rule))
-            left, right = _without(left, first), _without(right, second)
+        found = [Pair(first, second, rule) for first, second in _matches(before, after, left, right, place_of)]
+        pairs += found
+        left = _without(left, chain.from_iterable(one.before for one in found))
+        right = _without(right, chain.from_iterable(one.after for one in found))
     return Pairing(tuple(pairs), tuple(left), tuple(right))
 
 
@@ -87,7 +89,7 @@ def _matches(
     return [(tuple(first), tuple(second)) for first, second in places.values() if first and second]
 
 
-def _without(places: Sequence[int], taken: Sequence[int]) -> list[int]:
+def _without(places: Sequence[int], taken: Iterable[int]) -> list[int]:
     gone = frozenset(taken)
     return [place for place in places if place not in gone]
 

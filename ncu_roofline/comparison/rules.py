@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from ncu_roofline.checks import Evidence, Finding, Rule
-from ncu_roofline.comparison.compared import Compared, Comparison, incomparable
+from ncu_roofline.comparison.compared import Comparison, incomparable
 from ncu_roofline.comparison.pairing import SAME
-from ncu_roofline.comparison.side import LAUNCHES, Side
+from ncu_roofline.comparison.side import LAUNCHES
 from ncu_roofline.vocabulary import PATHS, Severity
 
 WORK: Final = 0.10
@@ -64,9 +64,9 @@ def clocks_apart(comparison: Comparison) -> Iterator[Evidence]:
     """
     apart = []
     for one in comparison.pairs:
-        clocks = [_mean_clock(side, keys) for side, keys in _sides(comparison, one)]
-        if all(clock > 0 for clock in clocks) and abs(clocks[1] / clocks[0] - 1.0) > _CLOCK:
-            apart.append((abs(clocks[1] / clocks[0] - 1.0), one.name, clocks))
+        before, after = one.clock
+        if before > 0 and after > 0 and abs(after / before - 1.0) > _CLOCK:
+            apart.append((abs(after / before - 1.0), one.name, one.clock))
     if apart:
         _, name, clocks = max(apart)
         yield _said(
@@ -265,19 +265,6 @@ def _condition(comparison: Comparison, name: str, advice: str) -> Iterator[Evide
     )
     if one and two and one != two:
         yield _said(f"{name.replace('_', ' ')} is {_list(one)} before and {_list(two)} after", advice)
-
-
-def _sides(comparison: Comparison, one: Compared) -> Sequence[tuple[Side, Sequence[object]]]:
-    return ((comparison.before, one.before_keys), (comparison.after, one.after_keys))
-
-
-def _mean_clock(side: Side, keys: Sequence[object]) -> float:
-    """Median over samples and groups of the SM clock."""
-    wanted = frozenset(keys)
-    places = [place for place, key in enumerate(side.keys) if key in wanted]
-    clocks = side.amount("clocks.sm")[places]
-    known = clocks[~np.isnan(clocks)]
-    return float(np.median(known)) if len(known) else math.nan
 
 
 def _list(names: Iterable[str], most: int = _NAMED) -> str:

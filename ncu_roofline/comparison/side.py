@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -88,8 +89,16 @@ class Side:
 
     def amount(self, name: str) -> FloatArray:
         """An amount over groups and samples, all unknown where it is in no report."""
-        known = self.amounts.get(name)
-        return unknown(len(self.keys) * self.samples).reshape(len(self.keys), -1) if known is None else known
+        return self.amounts.get(name, self._nothing)
+
+    @cached_property
+    def collected(self) -> tuple[str, ...]:
+        """Paths and tiers that may bind and of which some amount is known."""
+        return tuple(name for name in self.resources if total_name(name) in self.amounts)
+
+    @cached_property
+    def _nothing(self) -> FloatArray:
+        return unknown(len(self.keys) * self.samples).reshape(len(self.keys), self.samples)
 
     def totals(self) -> FloatArray:
         """Time of every sample, over all its groups."""
