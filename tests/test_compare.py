@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -720,6 +721,16 @@ def test_ci_files_are_valid(file: str, schema: str) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_commands_of_the_page_run_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sample_reports").symlink_to(ROOT / "sample_reports")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
+    commands = [line for line in text.splitlines() if line.startswith("ncu-roofline compare")]
+    assert len(commands) >= 4
+    for command in commands:
+        assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0, command
 
 
 def test_workflow_finds_its_comment_by_the_first_line_of_it() -> None:
