@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import re
@@ -390,7 +391,7 @@ def test_work_that_varies_between_repeats_is_found(tmp_path: Path) -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    own = {"X812", "X813", "X815", "X816", "X820", "X823"}
+    own = {"X812", "X813", "X815", "X816", "X820", "X823", "X825", "X826", "X827", "X828", "X829"}
     assert own | set(FIRING) == {rule.code for rule in COMPARISON_RULES}
 
 
@@ -403,6 +404,107 @@ def test_sides_that_may_not_be_compared_have_no_verdict(tmp_path: Path) -> None:
     comparison = both(tmp_path, *FIRING["X811"])
     assert comparison.verdict is Verdict.INCOMPARABLE
     assert {one.verdict for one in comparison.pairs} == {Verdict.INCOMPARABLE}
+
+
+def test_sides_without_a_common_kernel_have_no_verdict(tmp_path: Path) -> None:
+    comparison = both(tmp_path, [("a", {})], [("b", {})])
+    assert (comparison.verdict, "X825" in codes(comparison)) == (Verdict.INCOMPARABLE, True)
+    assert "X825" not in codes(both(tmp_path, *CLEAN))
+
+
+def test_repeat_that_did_not_run_every_kernel_is_no_sample(tmp_path: Path) -> None:
+    full: list[Kernel] = [("k", {}), ("slow", {"T": "100 us"})]
+    before = [report(tmp_path, f"b{n}.csv", *full) for n in range(3)]
+    after = [report(tmp_path, "a0.csv", *full), *(report(tmp_path, f"a{n}.csv", full[0]) for n in (1, 2))]
+    comparison = nr.compare(before, after)
+    assert comparison.whole.after.samples == 1
+    assert comparison.whole.ratio == 1.0
+    assert "X826" in codes(comparison)
+    assert "X826" not in codes(nr.compare(before, before))
+
+
+def test_ceilings_of_another_source_are_said_and_gate_no_bound(tmp_path: Path) -> None:
+    path = report(tmp_path, "r.csv", ("k", {}))
+    roofs = tmp_path / "roofs.yaml"
+    roofs.write_text("schema: 1\nsources: [by hand]\nceilings:\n  dram: {value: 0.6 TB/s}\n", encoding="utf-8")
+    other = nr.analyze(path, ceilings=roofs, peak_source="measured")
+    comparison = nr.compare(path, other)
+    assert "X827" in codes(comparison)
+    assert gate(comparison, "bound.time>5%")[0] is Outcome.NO_EVIDENCE
+    assert "X827" not in codes(both(tmp_path, *CLEAN))
+
+
+def test_errors_of_a_report_are_errors_of_the_comparison(tmp_path: Path) -> None:
+    # 40 MB in 20 us are 156 % of 1.28 TB/s.
+    comparison = both(tmp_path, [("k", {})], [("k", {"DB": "40 Mbyte"})])
+    (finding,) = (finding for finding in comparison.finding_list if finding.code == "X828")
+    assert finding.message.startswith("after: P301 above-ceiling")
+    assert gate(comparison, "finding:error")[0] is Outcome.FAILED
+    assert "X828" not in codes(both(tmp_path, *CLEAN))
+
+
+def test_pair_that_finds_nothing_is_said(tmp_path: Path) -> None:
+    assert "X829" in codes(both(tmp_path, *CLEAN, pair=[("nobody", "k")]))
+    assert "X829" not in codes(both(tmp_path, *CLEAN, pair=[("k", "k")]))
+
+
+def test_devices_that_changed_their_numbers_are_paired_by_what_they_are(tmp_path: Path) -> None:
+    def node(name: str, first: str, second: str, times: tuple[str, str]) -> Path:
+        named = "device__attribute_display_name"
+        one = details(*launch(FILLED | {named: first, "T": times[0]}), device="0")
+        two = details(*launch(FILLED | {named: second, "T": times[1]}, number=1), device="1")
+        path = tmp_path / name
+        path.write_text(one + two)
+        return path
+
+    before = node("b.csv", "A100", "H100", ("20 us", "10 us"))
+    after = node("a.csv", "H100", "A100", ("10 us", "20 us"))
+    comparison = nr.compare(before, after)
+    assert [one.ratio for one in comparison.pairs] == [1.0, 1.0]
+    assert {one.rule for one in comparison.pairs} == {
+        "same kernel, grid, block and range on another device of the same kind"
+    }
+
+
+def test_what_binds_most_of_the_time_binds_the_group(tmp_path: Path) -> None:
+    # One launch bound by L2 and three longer ones bound by DRAM, in either order.
+    l2 = ("k", {"T": "50 us", "DB": "1 Mbyte", "lts__t_sectors_srcunit_tex.sum": "5,000,000 sector"})
+    dram = ("k", {"T": "100 us", "DB": "100 Mbyte"})
+    comparison = both(tmp_path, [l2, dram, dram, dram], [dram, dram, dram, l2])
+    assert comparison.pairs[0].bound == ("dram", "dram")
+
+
+def test_launches_that_are_bound_by_different_things_have_no_factors_of_their_sums(tmp_path: Path) -> None:
+    dram: Kernel = ("k", {"T": "10 us", "DB": "12,800,000 byte", "FFMA": "0 inst"})
+    fp32: Kernel = ("k", {"T": "10 us", "DB": "0 byte", "FFMA": "69,120,000 inst"})
+    factors = both(tmp_path, [dram, fp32], [dram, fp32]).pairs[0].factors
+    assert factors is not None
+    assert not factors.has_bound
+
+
+# Times that are not known.
+
+
+@pytest.mark.parametrize("gone", ["T of one", "T of all"])
+def test_unknown_time_is_no_time_of_nothing(tmp_path: Path, gone: str) -> None:
+    before = report(tmp_path, "b.csv", ("k", {}), ("slow", {}))
+    untimed = launch({name: text for name, text in FILLED.items() if name != "T"}, number=1, kernel="slow")
+    timed = launch(FILLED) if gone == "T of one" else launch({n: t for n, t in FILLED.items() if n != "T"})
+    (tmp_path / "a.csv").write_text(details(*timed, *untimed))
+    comparison = nr.compare(before, tmp_path / "a.csv")
+    assert comparison.verdict is Verdict.INCOMPARABLE
+    assert gate(comparison, "time>5%")[0] is Outcome.NO_EVIDENCE
+
+
+def test_order_of_the_sums_makes_no_verdict(tmp_path: Path) -> None:
+    kernels: list[Kernel] = [(f"k{n}", {"T": f"{100 / (n + 3):.4f} us"}) for n in range(40)]
+    comparison = both(tmp_path, kernels, kernels[::-1])
+    assert (comparison.verdict, comparison.whole.ratio) == (Verdict.INDISTINGUISHABLE, 1.0)
+
+
+def test_significance_is_the_same_on_the_way_back() -> None:
+    one, two = [100.0, 100.0, 100.0, 100.0, 1000.0], [400.0, 401.0, 399.0, 400.0, 400.0]
+    assert (noise(one, two).is_significant, noise(two, one).is_significant) == (False, False)
 
 
 # Gates.
@@ -438,12 +540,48 @@ def test_gate_with_a_kernel_looks_at_each_pair_that_matches(tmp_path: Path) -> N
 
 def test_gate_without_a_kernel_or_a_counter_has_no_evidence(tmp_path: Path) -> None:
     comparison = both(tmp_path, *CLEAN)
-    assert gate(comparison, "time>5%:nobody") == (Outcome.NO_EVIDENCE, "no pair of kernels matches nobody")
+    assert gate(comparison, "time>5%:nobody") == (Outcome.NO_EVIDENCE, "no kernel of both sides matches")
     assert gate(comparison, "work.tensor.bf16.count>1%")[0] is Outcome.NO_EVIDENCE
 
 
 def test_gate_on_times_of_different_devices_has_no_evidence(tmp_path: Path) -> None:
     assert gate(both(tmp_path, *FIRING["X811"]), "time>5%")[0] is Outcome.NO_EVIDENCE
+
+
+def test_change_is_not_known_where_a_kernel_is_gone_or_launched_less_often(tmp_path: Path) -> None:
+    gone = both(tmp_path, [("a", {}), ("b", {})], [("a", {})])
+    assert gate(gone, "time>5%") == (Outcome.NO_EVIDENCE, "b: is gone")
+    fewer = both(tmp_path, [("a", {}), ("a", {})], [("a", {})])
+    assert gate(fewer, "time>5%") == (Outcome.NO_EVIDENCE, "a: was launched 2 times before and 1 times after")
+
+
+def test_new_kernel_that_matches_is_looked_at(tmp_path: Path) -> None:
+    comparison = both(tmp_path, [("gemm_a", {})], [("gemm_a", {}), ("gemm_slow", {"T": "9 ms"})])
+    assert gate(comparison, "time>5%:gemm") == (Outcome.NO_EVIDENCE, "gemm_slow: is new")
+    # 10 MB in 9 ms are 0.09 % of 1.28 TB/s.
+    outcome, message = gate(comparison, "bound.fraction<0.1:gemm")
+    assert (outcome, message.startswith("gemm_slow: ")) == (Outcome.FAILED, True)
+
+
+@pytest.mark.parametrize("text", ["bound.time>5%", "work.fp32.rate<-80%", "traffic.dram.bytes>1%"])
+def test_no_change_is_judged_on_sides_that_may_not_be_compared(tmp_path: Path, text: str) -> None:
+    assert gate(both(tmp_path, *FIRING["X811"]), text)[0] is Outcome.NO_EVIDENCE
+
+
+def test_registers_that_one_kernel_lacks_are_not_known(tmp_path: Path) -> None:
+    some, more = ({"launch__registers_per_thread": f"{n} register/thread"} for n in (32, 96))
+    most = {"launch__registers_per_thread": "128 register/thread"}
+    lacking = both(tmp_path, [("a", some), ("b", some)], [("a", some), ("b", {})])
+    assert gate(lacking, "registers>0%")[0] is Outcome.NO_EVIDENCE
+    # What changed is not hidden by a kernel with more of them.
+    hidden = both(tmp_path, [("a", most), ("b", some)], [("a", most), ("b", more)])
+    assert gate(hidden, "registers>0%") == (Outcome.FAILED, "b: registers +200.00% (32 to 96)")
+
+
+def test_percentage_of_less_than_nothing_is_not_known(tmp_path: Path) -> None:
+    # 10 MB at 1.28 TB/s take 7.8 us, so that 7 us leave less than nothing.
+    comparison = both(tmp_path, [("k", {"T": "7 us"})], [("k", {})])
+    assert gate(comparison, "bound.headroom>5%")[0] is Outcome.NO_EVIDENCE
 
 
 def test_gate_on_findings(tmp_path: Path) -> None:
@@ -502,6 +640,8 @@ def test_baseline_stands_for_its_report(tmp_path: Path) -> None:
     [
         ({"schema": "ncu-roofline/baseline/0"}, "has schema ncu-roofline/baseline/0, this version reads"),
         ({"groups": [{}]}, "damaged baseline"),
+        ({"groups": []}, "damaged baseline"),
+        ({"devices": [{"name": [1], "cc": None}]}, "damaged baseline"),
         ({"sources": []}, "damaged baseline"),
     ],
 )
@@ -510,6 +650,22 @@ def test_baseline_of_another_schema_or_damaged_is_refused(tmp_path: Path, change
     path.write_text(json.dumps(json.loads(to_json(side_of(nr.analyze(SAMPLE)))) | change), encoding="utf-8")
     with pytest.raises(InputError, match=said):
         nr.compare(path, SAMPLE)
+
+
+@pytest.mark.parametrize("time", ["1e400", "-5.0", '"x"'])
+def test_baseline_with_an_impossible_amount_is_refused(tmp_path: Path, time: str) -> None:
+    path = tmp_path / "b.json"
+    text = to_json(side_of(nr.analyze(report(tmp_path, "r.csv", ("k", {})))))
+    path.write_text(re.sub(r'("time": \[\s*)[^\]]+', rf"\g<1>{time}", text), encoding="utf-8")
+    with pytest.raises(InputError, match="damaged baseline"):
+        nr.compare(path, SAMPLE)
+
+
+def test_baseline_is_known_whatever_its_order_and_packing(tmp_path: Path) -> None:
+    document = json.loads(to_json(side_of(nr.analyze(SAMPLE))))
+    path = tmp_path / "b.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(document, sort_keys=True).encode()))
+    assert [one.ratio for one in nr.compare(path, SAMPLE).pairs] == [1.0] * 5
 
 
 # The command.
@@ -582,6 +738,79 @@ def test_inputs_are_never_overwritten(tmp_path: Path) -> None:
     assert one.read_bytes() == before
 
 
+def test_report_in_a_folder_is_never_overwritten(tmp_path: Path) -> None:
+    for side in ("x", "y"):
+        (tmp_path / side).mkdir()
+        report(tmp_path / side, "1.csv", ("k", {}))
+    before = (tmp_path / "y" / "1.csv").read_bytes()
+    assert run(tmp_path / "x", tmp_path / "y", "-o", tmp_path / "y" / "1.csv").exit_code == 2
+    assert (tmp_path / "y" / "1.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--save-baseline", "base.json", "--figure", "out.png"),
+        ("--save-baseline", "base.json", "--html", "none/x.html"),
+        ("--pr-kit", "kit", "-o", "none/x.txt"),
+        ("--figure", "same.svg", "-o", "same.svg"),
+    ],
+)
+def test_nothing_is_written_where_one_output_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(SAMPLE, SAMPLE, *more)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_kit_is_not_written_over_the_baseline_that_is_compared(tmp_path: Path) -> None:
+    kit = tmp_path / "kit"
+    assert run(SAMPLE, SAMPLE, "--pr-kit", kit).exit_code == 0
+    before = {path.name: path.stat().st_mtime_ns for path in kit.iterdir()}
+    assert run(kit / "baseline.json", SAMPLE, "--pr-kit", kit).exit_code == 2
+    assert {path.name: path.stat().st_mtime_ns for path in kit.iterdir()} == before
+
+
+@pytest.mark.parametrize("more", [("--fail-on", "time>5%"), ("--html", "x.html"), ("--pr-kit", "kk"), ("-o", "o.txt")])
+def test_one_side_is_for_a_baseline_alone(tmp_path: Path, more: tuple[str, ...]) -> None:
+    out = tmp_path / "b.json"
+    assert run(SAMPLE, "--save-baseline", out, *more).exit_code == 2
+    assert not out.exists()
+
+
+def test_names_cannot_be_taken_out_of_a_baseline(tmp_path: Path) -> None:
+    assert run(SAMPLE, "--save-baseline", tmp_path / "b.json", "--scrub-kernels").exit_code == 2
+
+
+def test_scrubbing_leaves_numbers_and_words(tmp_path: Path) -> None:
+    before, after = report(tmp_path, "b.csv", ("job", {})), report(tmp_path, "a.csv", ("job", {"T": "25 us"}))
+    result = run(before, after, "--scrub-kernels", "--fail-on", "time>5%:o")
+    assert "whole job: regressed" in result.stdout
+    assert "gate failed: time>5%:kernels: kernel-0: time +25.00% (2e-05 to 2.5e-05)" in result.stdout
+
+
+def test_gate_that_may_lack_evidence_is_no_error_in_junit(tmp_path: Path) -> None:
+    out = tmp_path / "j.xml"
+    arguments = ("--fail-on", "time>5%:nobody", "--allow-missing", "--format", "junit", "-o", out)
+    assert run(SAMPLE, SAMPLE, *arguments).exit_code == 0
+    assert ElementTree.parse(out).getroot().get("errors") == "0"
+
+
+def test_sides_that_may_not_be_compared_show_no_change(tmp_path: Path) -> None:
+    before, after = FIRING["X811"]
+    paths = [
+        report(tmp_path, "b.csv", *before),
+        report(tmp_path, "a.csv", (after[0][0], {**after[0][1], "T": "40 us"})),
+    ]
+    result = run(*paths, "--html", tmp_path / "x.html", "--fail-on", "never")
+    assert "+100" not in result.stdout
+    text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert "Not comparable" in text
+    assert not re.search('data-value="2(.0)?"', re.sub("<td[^>]*>2</td>", "", text))
+
+
 def test_gates_may_stand_in_the_configuration_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = report(tmp_path, "b.csv", ("k", {"T": "100 us"})), report(tmp_path, "a.csv", ("k", {"T": "125 us"}))
     (tmp_path / "ncu-roofline.toml").write_text('gate = ["time>5%"]\n')
@@ -637,6 +866,15 @@ def test_comment_of_hundreds_of_kernels_fits_and_says_what_it_leaves_out(tmp_pat
     assert text.startswith("<!-- ncu-roofline compare -->\n")
     assert "more pairs do not fit into a comment" in text
     assert text.count("<details>") == text.count("</details>") == 1
+
+
+def test_comment_with_many_gates_on_long_names_fits(tmp_path: Path) -> None:
+    comparison = both(tmp_path, [(f"{'x' * 4000}", {})], [(f"{'x' * 4000}", {"T": "21 us"})])
+    gates = judge_gates(comparison, [read_gate(f"time>{n}%:x`") for n in range(100)])
+    gates += judge_gates(comparison, [read_gate(f"time>{n}%:x") for n in range(100)])
+    text = to_markdown(comparison, gates)
+    assert len(text) < 65_536
+    assert "`` time>0%:x` ``" in text
 
 
 def test_names_are_code_in_the_comment(tmp_path: Path) -> None:

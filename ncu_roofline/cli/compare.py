@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from ncu_roofline.cli import figures, messages, options
-from ncu_roofline.cli.output import write
+from ncu_roofline.cli.output import STANDARD, write, write_all
 from ncu_roofline.errors import UsageError
 
 if TYPE_CHECKING:
     from ncu_roofline.comparison import Comparison, GateResult, Side
     from ncu_roofline.render.picture import Frame
+    from ncu_roofline.scrub import Scrubber
 
 _FORMATS = ("text", "json", "markdown", "junit", "sarif")
 _DEFAULT_GATE: Final = "finding:error"
@@ -85,67 +88,98 @@ def compare(
 
     BEFORE and AFTER are a report, a folder of repeats, or a baseline. One side alone is for --save-baseline.
     """
-    from ncu_roofline.comparison import (
-        Outcome,
-        judge_gates,
-        scrubbed,
-        scrubbed_gate,
-        scrubbed_side,
-        scrubber_of,
-        to_json,
-    )
+    from ncu_roofline.comparison import judge_gates, scrubbed, scrubbed_gate, scrubber_of, to_json
     from ncu_roofline.pipeline import compare as compare_sides
 
+    if save_baseline is not None and scrub_kernels:
+        raise UsageError("--scrub-kernels", save_baseline, "a baseline finds kernels by their names")
     read = [_gate(text) for text in gates or (_DEFAULT_GATE,) if text != "never"]
     given = [_pair(text) for text in pairs]
     frame = figures.frame(axes) if axes is not None else None
-    every = [*inputs, *more_before, *more_after]
     if scrub or scrub_kernels:
-        messages.scrub(every, kernels=scrub_kernels)
+        messages.scrub([*inputs, *more_before, *more_after], kernels=scrub_kernels)
+    names = _names(inputs, more_before, more_after, single=save_baseline is not None)
+    if len(names) == 1:
+        _refuse_outputs()
     how |= {"per_launch": per_launch, "quiet": quiet}
-    sides = _sides(inputs, more_before, more_after, single=save_baseline is not None, how=how)
+    sides, places = zip(*(_side(mine, how=how) for mine in names), strict=True)
+    every = [*inputs, *more_before, *more_after, *(place for found in places for place in found)]
     made = scrubber_of(*sides, kernels=scrub_kernels) if scrub or scrub_kernels else None
-    if save_baseline is not None:
-        kept = sides[-1] if made is None else scrubbed_side(sides[-1], made)
-        write(to_json(kept), save_baseline, every, option="--save-baseline")
+    files = {} if save_baseline is None else {save_baseline: ("--save-baseline", to_json(_kept(sides[-1], made)))}
     if len(sides) == 1:
+        write_all(files, every)
         return
+    if len({key.occurrence is None for side in sides for key in side.keys}) > 1:
+        raise UsageError("--per-launch", " ".join(inputs), "one side has occurrences and the other has not")
     comparison = compare_sides(sides[0], sides[1], pair=given)
-    results = judge_gates(comparison, read)
+    results = _allowed(judge_gates(comparison, read), missing=allow_missing)
     if made is not None:
         # Gates and pairs name kernels as the reports do.
         comparison, results = scrubbed(comparison, made), tuple(scrubbed_gate(one, made) for one in results)
-    for name, content in _files(comparison, results, html, figure, pr_kit, frame).items():
-        write(content, name, every)
-    write(_rendered(comparison, results, format_, top, quiet=quiet), output, every)
-    bad = {Outcome.FAILED} if allow_missing else {Outcome.FAILED, Outcome.NO_EVIDENCE}
-    failed = [result for result in results if result.outcome in bad]
+    files |= _files(comparison, results, html, figure, pr_kit, frame)
+    text = _rendered(comparison, results, format_, top, quiet=quiet)
+    if output not in (None, STANDARD):
+        if any(Path(name).resolve() == Path(str(output)).resolve() for name in files):
+            raise UsageError("--output", str(output), "is the name of another output")
+        files[str(output)] = ("--output", text)
+    write_all(files, every)
+    if output in (None, STANDARD):
+        write(text, output, every)
+    _exit(results)
+
+
+def _allowed(results: tuple[GateResult, ...], *, missing: bool) -> tuple[GateResult, ...]:
+    """With ``--allow-missing`` a gate without evidence passes, and says so."""
+    from ncu_roofline.comparison import Outcome
+
+    return tuple(
+        replace(result, outcome=Outcome.PASSED, detail=f"allowed without evidence: {result.detail}")
+        if missing and result.outcome is Outcome.NO_EVIDENCE
+        else result
+        for result in results
+    )
+
+
+def _exit(results: tuple[GateResult, ...]) -> None:
+    from ncu_roofline.comparison import Outcome
+
+    failed = [result for result in results if result.outcome is not Outcome.PASSED]
     for result in failed:
         click.echo(f"gate {result.outcome.value}: {result.gate.text}: {result.message}", err=True)
     if failed:
         raise click.exceptions.Exit(options.FINDINGS_EXIT)
 
 
-def _sides(
-    inputs: tuple[str, ...],
-    more_before: tuple[str, ...],
-    more_after: tuple[str, ...],
-    *,
-    single: bool,
-    how: dict[str, Any],
-) -> list[Side]:
-    """One or two sides, each a baseline or analysed reports."""
+def _refuse_outputs() -> None:
+    """One side alone is for a baseline; what asks for a comparison would be left undone in silence."""
+    context = click.get_current_context()
+    for name in ("gates", "html", "figure", "pr_kit", "output", "format_", "pairs"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = next(one.opts[0] for one in context.command.params if one.name == name)
+            raise UsageError(option, str(context.params[name]), "needs two sides, and one is given")
+
+
+def _kept(side: Side, made: Scrubber | None) -> Side:
+    from ncu_roofline.comparison import scrubbed_side
+
+    return side if made is None else scrubbed_side(side, made)
+
+
+def _names(
+    inputs: tuple[str, ...], more_before: tuple[str, ...], more_after: tuple[str, ...], *, single: bool
+) -> list[list[str]]:
+    """The reports of one or two sides."""
     if len(inputs) > 2 or (len(inputs) == 1 and not single):
         raise UsageError(
             "BEFORE AFTER", " ".join(inputs), "are two: give further repeats with --before and --after, or as a folder"
         )
-    if len(inputs) == 1 and (more_before or more_after):
-        return [_side([inputs[0], *more_before, *more_after], how=how)]
-    more = (more_before, more_after)
-    return [_side([name, *more[place]], how=how) for place, name in enumerate(inputs)]
+    if len(inputs) == 1:
+        return [[inputs[0], *more_before, *more_after]]
+    return [[inputs[0], *more_before], [inputs[1], *more_after]]
 
 
-def _side(names: list[str], *, how: dict[str, Any]) -> Side:
+def _side(names: list[str], *, how: dict[str, Any]) -> tuple[Side, tuple[str, ...]]:
+    """A baseline or analysed reports, and every file that was read for it."""
     from ncu_roofline.cli.progress import ReadingProgress
     from ncu_roofline.comparison import from_json, is_baseline, side_of
     from ncu_roofline.pipeline import analyze
@@ -153,12 +187,12 @@ def _side(names: list[str], *, how: dict[str, Any]) -> Side:
     if any(map(is_baseline, names)):
         if len(names) > 1:
             raise UsageError("BEFORE AFTER", " ".join(names), "a baseline is a side of its own")
-        return from_json(names[0])
+        return from_json(names[0]), tuple(names)
     arguments = dict(how)
     arguments["map"] = arguments.pop("map_")
     per_launch, quiet = arguments.pop("per_launch"), arguments.pop("quiet")
     analysis = analyze(*names, progress=None if quiet else ReadingProgress(), **arguments)
-    return side_of(analysis, per_launch=per_launch)
+    return side_of(analysis, per_launch=per_launch), analysis.places
 
 
 def _gate(text: str) -> Any:
@@ -199,34 +233,30 @@ def _files(
     figure: str | None,
     kit: str | None,
     frame: Frame | None,
-) -> dict[str, str]:
-    """Further files by their names."""
+) -> dict[str, tuple[str, str]]:
+    """Further files by their names: the option that asks for each, and its content."""
     from ncu_roofline.comparison import to_json
     from ncu_roofline.render import comparison as render
 
-    files: dict[str, str] = {}
+    files: dict[str, tuple[str, str]] = {}
     if html is not None:
-        files[html] = render.to_html(comparison, gates, frame)
+        files[html] = ("--html", render.to_html(comparison, gates, frame))
     if figure is not None:
         path = Path(figure)
         if path.suffix.lower() != ".svg":
             raise UsageError("--figure", figure, "is no name of an SVG (out.svg)")
-        files |= _drawings(comparison, path, frame)
+        files |= {name: ("--figure", text) for name, text in _drawings(comparison, path, frame).items()}
     if kit is not None:
         folder = Path(kit)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError("--pr-kit", kit, f"cannot be made: {error.strerror}") from error
-        drawings = _drawings(comparison, folder / "roofline.svg", frame)
-        files |= drawings | {
-            str(folder / "comment.md"): render.to_markdown(comparison, gates, picture="roofline" if drawings else None),
+        contents = _drawings(comparison, folder / "roofline.svg", frame) | {
+            str(folder / "comment.md"): render.to_markdown(comparison, gates, picture="roofline"),
             str(folder / "report.html"): render.to_html(comparison, gates, frame),
             str(folder / "junit.xml"): render.to_junit(comparison, gates),
             str(folder / "findings.sarif"): render.to_sarif(comparison, gates),
             str(folder / "comparison.json"): render.to_json(comparison, gates),
             str(folder / "baseline.json"): to_json(comparison.after),
         }
+        files |= {name: ("--pr-kit", text) for name, text in contents.items()}
     return files
 
 

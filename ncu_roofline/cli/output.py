@@ -6,13 +6,15 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ncu_roofline.errors import UsageError
 
 STANDARD = "-"
 _PIPE_WIDTH = 160
+_KIT = "--pr-kit"
+"""The option whose folder is made where it is missing."""
 
 
 def write(text: str | bytes, output: str | None, inputs: Sequence[str], *, option: str = "--output") -> None:
@@ -35,8 +37,7 @@ def write(text: str | bytes, output: str | None, inputs: Sequence[str], *, optio
         sys.stdout.buffer.flush()
         return
     target = Path(str(output)).resolve()
-    if any(Path(name).exists() and target.exists() and target.samefile(name) for name in inputs):
-        raise UsageError(option, str(output), "is an input, and inputs are never overwritten")
+    _refuse_input(target, str(output), inputs, option)
     try:
         if target.exists() and not target.is_file():
             target.write_bytes(content)
@@ -44,6 +45,35 @@ def write(text: str | bytes, output: str | None, inputs: Sequence[str], *, optio
             _replace(target, content)
     except OSError as error:
         raise UsageError(option, str(output), f"cannot be written: {error.strerror}") from error
+
+
+def write_all(files: Mapping[str, tuple[str, str | bytes]], inputs: Sequence[str]) -> None:
+    """Write several files, none of them if one cannot be: all are looked at before the first is written.
+
+    Args:
+        files: name -> the option that asks for it, and its content. Folders are made where they are missing.
+        inputs: what may not be overwritten.
+
+    Raises:
+        UsageError: if a file is an input or cannot be written.
+
+    """
+    for name, (option, _) in files.items():
+        target = Path(name).resolve()
+        _refuse_input(target, name, inputs, option)
+        folder = next(parent for parent in target.parents if parent.exists())
+        if not folder.is_dir() or not os.access(folder, os.W_OK) or target.is_dir():
+            raise UsageError(option, name, "cannot be written: its folder is none, or may not be written into")
+        if option != _KIT and folder != target.parent:
+            raise UsageError(option, name, "cannot be written: there is no such folder")
+    for name, (option, content) in files.items():
+        Path(name).resolve().parent.mkdir(parents=True, exist_ok=True)
+        write(content, name, inputs, option=option)
+
+
+def _refuse_input(target: Path, name: str, inputs: Sequence[str], option: str) -> None:
+    if any(Path(one).exists() and target.exists() and target.samefile(one) for one in inputs):
+        raise UsageError(option, name, "is an input, and inputs are never overwritten")
 
 
 def _replace(target: Path, content: bytes) -> None:

@@ -56,7 +56,9 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        """Time after over time before; NaN where one is not known."""
+        """Time after over time before, 1 where they differ in their last digits only; NaN where one is not known."""
+        if math.isclose(self.after.median, self.before.median, rel_tol=EQUAL):
+            return 1.0
         return self.after.median / self.before.median if self.before.median > 0 else math.nan
 
     def value(self, name: str, side: int) -> float:
@@ -80,10 +82,14 @@ class Compared:
 
 @dataclass(frozen=True)
 class Alone:
-    """A kernel group that one side has only: its key and its time in seconds."""
+    """A kernel group that one side has only: its key, its time in seconds, and what is known of it.
+
+    ``of`` has only that side.
+    """
 
     key: Key
     time: float
+    of: Compared
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,7 @@ class Comparison:
     pairs: tuple[Compared, ...]
     gone: tuple[Alone, ...]
     new: tuple[Alone, ...]
+    unused_pairs: tuple[str, ...] = ()
     finding_list: tuple[Finding, ...] = ()
 
     @property
@@ -110,6 +117,8 @@ class Comparison:
         return to_json(self)
 
 
+EQUAL: Final = 1e-9
+"""Share below which numbers that were computed are the same."""
 WHOLE: Final = "whole job"
 
 
@@ -129,8 +138,9 @@ def compared(before: Side, after: Side, given: Sequence[tuple[str, str]] = ()) -
         after=after,
         whole=_whole(before, after),
         pairs=tuple(sorted(pairs, key=lambda one: -_change(one))),
-        gone=_alone(before, found.gone),
-        new=_alone(after, found.new),
+        gone=_alone(before, after, found.gone, side=0),
+        new=_alone(before, after, found.new, side=1),
+        unused_pairs=found.unused,
     )
 
 
@@ -153,8 +163,9 @@ def _pair(before: Side, after: Side, one: Pair) -> Compared:
     sides = ((before, one.before), (after, one.after))
     times = [_sum(side.amount(TIME), places) for side, places in sides]
     states = [_state(side, places) for side, places in sides]
-    named = after.keys[one.after[0]].kernel
-    more = len(one.after) - 1
+    side, places = sides[1] if one.after else sides[0]
+    named = side.keys[places[0]].kernel
+    more = len(places) - 1
     return Compared(
         name=f"{named} and {more} more" if more else named,
         before_keys=tuple(before.keys[place] for place in one.before),
@@ -202,14 +213,17 @@ def _verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
     if not one.samples or not two.samples:
         return Verdict.INCOMPARABLE
     known = noise(before, after)
-    change = two.median - one.median
-    if change == 0.0 or (known.is_known and abs(change) <= known.significant * one.median):
+    # Sums in another order differ in their last digits.
+    is_same = math.isclose(one.median, two.median, rel_tol=EQUAL)
+    if is_same or (known.is_known and not known.is_significant):
         return Verdict.INDISTINGUISHABLE
-    return Verdict.IMPROVED if change < 0.0 else Verdict.REGRESSED
+    return Verdict.IMPROVED if two.median < one.median else Verdict.REGRESSED
 
 
 def _sum(values: FloatArray, places: Sequence[int]) -> list[float]:
     """Sum over groups of each sample; not known where one of them is not."""
+    if not places:
+        return [math.nan]
     if len(places) == 1:
         return [float(value) for value in values[places[0]]]
     return [float(value) for value in values[list(places)].sum(axis=0)]
@@ -226,7 +240,8 @@ def _clock(side: Side, places: Sequence[int]) -> float:
 
 def _state(side: Side, places: Sequence[int]) -> State:
     totals = {name: _median(_sum(side.amount(total_name(name)), places)) for name in side.collected}
-    return State(_median(_sum(side.amount(TIME), places)), totals, _capacities(side, places, totals))
+    bound = _median(_sum(side.amount(BOUND), places))
+    return State(_median(_sum(side.amount(TIME), places)), totals, _capacities(side, places, totals), bound)
 
 
 def _capacities(side: Side, places: Sequence[int], totals: Mapping[str, float]) -> dict[str, float]:
@@ -251,7 +266,9 @@ def _amounts(sides: Sequence[tuple[Side, Sequence[int]]]) -> dict[str, tuple[flo
 
 
 def _most(values: FloatArray) -> float:
-    return math.nan if np.isnan(values).all() else float(np.nanmax(values))
+    """The highest, not known where one group has none."""
+    highest = [float(np.nanmax(row)) if not np.isnan(row).all() else math.nan for row in values]
+    return max(highest) if highest and not any(map(math.isnan, highest)) else math.nan
 
 
 def _bound_by(side: Side, places: Sequence[int]) -> str | None:
@@ -264,6 +281,11 @@ def _bound_by(side: Side, places: Sequence[int]) -> str | None:
     return max(weights, key=lambda by: weights[by]) if weights else None
 
 
-def _alone(side: Side, places: Sequence[int]) -> tuple[Alone, ...]:
-    found = [Alone(side.keys[place], _median(side.amount(TIME)[place].tolist())) for place in places]
+def _alone(before: Side, after: Side, places: Sequence[int], *, side: int) -> tuple[Alone, ...]:
+    """Groups of one side, the longest first."""
+    mine = (before, after)[side]
+    found = []
+    for place in places:
+        of = _pair(before, after, Pair((place,), (), "") if side == 0 else Pair((), (place,), ""))
+        found.append(Alone(mine.keys[place], (of.before, of.after)[side].median, of))
     return tuple(sorted(found, key=lambda one: -np.nan_to_num(one.time)))

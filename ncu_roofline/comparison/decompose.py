@@ -17,23 +17,29 @@ from typing import Final
 
 from ncu_roofline.vocabulary import TIERS
 
+_ALIKE: Final = 0.01
 _PARTS: Final = ("work", "traffic", "ceilings")
 
 
 @dataclass(frozen=True)
 class State:
-    """One side of a pair: seconds, and amount and capacity of every path and tier that may bind."""
+    """One side of a pair: seconds, amount and capacity of every path and tier that may bind, the sum of its bounds.
+
+    ``bound`` is the sum of the bounds of its launches, NaN where it is not known.
+    """
 
     time: float
     totals: Mapping[str, float]
     capacities: Mapping[str, float]
+    bound: float = math.nan
 
 
 @dataclass(frozen=True)
 class Factors:
     """Factors of the time from before to after; below 1 made it faster. Their product is ``time``.
 
-    Without a bound on both sides only ``time`` and ``efficiency`` are known, and the latter is all of it.
+    Without a bound on both sides only ``time`` and ``efficiency`` are known, and the latter is all of it; so it is
+    where the launches of a side are bound by different things, of which sums know nothing.
     """
 
     time: float
@@ -56,6 +62,8 @@ def decompose(before: State, after: State, resources: Mapping[str, str]) -> Fact
         )
         for choice in ((w, q, c) for w in (0, 1) for q in (0, 1) for c in (0, 1))
     }  # fmt: skip
+    if not (_is_alike(before, states[0, 0, 0]) and _is_alike(after, states[1, 1, 1])):
+        return Factors(ratio, 1.0, 1.0, 1.0, ratio, has_bound=False)
     if not names or not math.isfinite(ratio) or ratio <= 0.0 or any(value <= 0.0 for value in states.values()):
         return Factors(ratio, 1.0, 1.0, 1.0, ratio, has_bound=False)
     logs = dict.fromkeys(_PARTS, 0.0)
@@ -68,6 +76,11 @@ def decompose(before: State, after: State, resources: Mapping[str, str]) -> Fact
             logs[_PARTS[part]] += (math.log(states[at[0], at[1], at[2]]) - begin) / len(orders)
     work, traffic, ceilings = (math.exp(logs[name]) for name in _PARTS)
     return Factors(ratio, work, traffic, ceilings, ratio / (work * traffic * ceilings), has_bound=True)
+
+
+def _is_alike(state: State, of_sums: float) -> bool:
+    """Whether the bound of the sums is the sum of the bounds, so that the launches are bound by the same."""
+    return math.isnan(state.bound) or abs(of_sums - state.bound) <= _ALIKE * state.bound
 
 
 def _is_known(state: State, name: str) -> bool:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from ncu_roofline.comparison.compared import Compared, Comparison, Verdict
+from ncu_roofline.comparison.pairing import SAME
 from ncu_roofline.comparison.side import REGISTERS, SPILLS, TIME, Key
 from ncu_roofline.errors import UsageError
+from ncu_roofline.formats import short_kernel
 from ncu_roofline.vocabulary import PATHS, TIERS, Severity
 
+_WIDTH: Final = 100
+"""Characters of the name of a kernel in a message."""
 _FINDING: Final = "finding:"
 _GATE: Final = re.compile(
     r"(?P<name>[a-z0-9_.]+)\s*(?P<sign>[<>])\s*(?P<number>[-+0-9.eE]+)(?P<percent>%?)(?::(?P<kernel>.+))?"
@@ -58,11 +62,17 @@ class FindingGate:
 
 @dataclass(frozen=True)
 class GateResult:
-    """A gate, what became of it, and the numbers that say so."""
+    """A gate, what became of it, the kernel that decided (None: it is about none), and why."""
 
     gate: Gate | FindingGate
     outcome: Outcome
-    message: str
+    subject: str | None
+    detail: str
+
+    @property
+    def message(self) -> str:
+        """Kernel and reason."""
+        return f"{short_kernel(self.subject, _WIDTH)}: {self.detail}" if self.subject else self.detail
 
 
 def read_gate(text: str) -> Gate | FindingGate:
@@ -79,15 +89,11 @@ def read_gate(text: str) -> Gate | FindingGate:
             raise UsageError("--fail-on", text, "has no severity: note, warning or error") from error
     found = _GATE.fullmatch(text)
     if found is None:
-        raise UsageError(
-            "--fail-on",
-            text,
-            "is no gate: QUANTITY>LIMIT or QUANTITY<LIMIT, such as time>5% or bound.fraction<0.7:gemm.*",
-        )
+        known = "QUANTITY>LIMIT or QUANTITY<LIMIT, such as time>5% or bound.fraction<0.7:gemm.*"
+        raise UsageError("--fail-on", text, f"is no gate: {known}")
     if found["name"] not in _NAMES:
-        raise UsageError(
-            "--fail-on", text, f"has no such quantity: {found['name']}; take {', '.join(sorted(_NAMES)[:5])} ..."
-        )
+        some = ", ".join(sorted(_NAMES)[:5])
+        raise UsageError("--fail-on", text, f"has no such quantity: {found['name']}; take {some} ...")
     try:
         limit = float(found["number"])
         re.compile(found["kernel"] or "")
@@ -108,38 +114,71 @@ def _finding(comparison: Comparison, gate: FindingGate) -> GateResult:
     hit = [finding for finding in comparison.finding_list if finding.severity >= gate.severity]
     if hit:
         codes = ", ".join(dict.fromkeys(f"{finding.code} {finding.name}" for finding in hit))
-        return GateResult(gate, Outcome.FAILED, codes)
-    return GateResult(gate, Outcome.PASSED, f"no finding of severity {gate.severity.label} or above")
+        return GateResult(gate, Outcome.FAILED, None, codes)
+    return GateResult(gate, Outcome.PASSED, None, f"no finding of severity {gate.severity.label} or above")
 
 
 def _quantity(comparison: Comparison, gate: Gate) -> GateResult:
-    looked_at = _looked_at(comparison, gate)
-    if not looked_at:
-        return GateResult(gate, Outcome.NO_EVIDENCE, f"no pair of kernels matches {gate.kernel}")
-    if gate.is_change and gate.name == TIME and comparison.verdict is Verdict.INCOMPARABLE:
-        return GateResult(gate, Outcome.NO_EVIDENCE, "the sides may not be compared")
-    values = [(one, _value(one, gate)) for one in looked_at]
-    unknown = [one.name for one, value in values if math.isnan(value)]
+    """Failed if any value is beyond the limit; else without evidence if one that should be there is not."""
+    values = [(one, _value(one, gate)) for one in _looked_at(comparison, gate)]
+    reason = _why_not(comparison, gate)
     over = [(one, value) for one, value in values if (value > gate.limit if gate.is_above else value < gate.limit)]
-    if over:
+    if over and not (reason and gate.is_change):
         one, value = max(over, key=lambda pair: pair[1] if gate.is_above else -pair[1])
-        more = f" and {len(over) - 1} more" if len(over) > 1 else ""
-        return GateResult(gate, Outcome.FAILED, f"{one.name}: {_say(one, gate, value)}{more}")
+        more = f", and {len(over) - 1} more" if len(over) > 1 else ""
+        return GateResult(gate, Outcome.FAILED, one.name, f"{_say(one, gate, value)}{more}")
+    if reason:
+        return GateResult(gate, Outcome.NO_EVIDENCE, None, reason)
+    unknown = [one.name for one, value in values if math.isnan(value)]
     if unknown:
-        return GateResult(gate, Outcome.NO_EVIDENCE, f"{gate.name} is not known on both sides of {unknown[0]}")
+        where = "on both sides" if gate.is_change else "after"
+        return GateResult(gate, Outcome.NO_EVIDENCE, unknown[0], f"{gate.name} is not known {where}")
     worst, value = (max if gate.is_above else min)(values, key=lambda pair: pair[1])
-    return GateResult(gate, Outcome.PASSED, f"{worst.name}: {_say(worst, gate, value)}")
+    lost = _lost(comparison, gate)
+    if lost is not None:
+        return GateResult(gate, Outcome.NO_EVIDENCE, lost[0], lost[1])
+    return GateResult(gate, Outcome.PASSED, worst.name, _say(worst, gate, value))
+
+
+def _why_not(comparison: Comparison, gate: Gate) -> str:
+    """Why nothing can be said; empty where something can."""
+    if gate.is_change and comparison.verdict is Verdict.INCOMPARABLE:
+        return "the sides may not be compared"
+    sources = comparison.before.peak_sources, comparison.after.peak_sources
+    if gate.is_change and gate.name.startswith("bound.") and all(sources) and sources[0] != sources[1]:
+        return "the ceilings of the sides come from different sources"
+    if not _looked_at(comparison, gate):
+        return "no kernel of both sides matches"
+    return ""
+
+
+def _lost(comparison: Comparison, gate: Gate) -> tuple[str, str] | None:
+    """A kernel that a change has to be known of, and is not: it, or launches of it, are on one side only."""
+    if not gate.is_change:
+        return None
+    for alone, word in ((comparison.gone, "is gone"), (comparison.new, "is new")):
+        # Without an expression the whole job counts what is new; what is gone may not have been run.
+        for lonely in alone if gate.kernel is not None or word == "is gone" else ():
+            if _matches(gate, (lonely.key,)):
+                return lonely.key.kernel, word
+    for one in comparison.pairs:
+        before, after = one.amounts.get("launches", (math.nan, math.nan))
+        if after < before and one.rule == SAME and _matches(gate, (*one.before_keys, *one.after_keys)):
+            return one.name, f"was launched {before:g} times before and {after:g} times after"
+    return None
 
 
 def _looked_at(comparison: Comparison, gate: Gate) -> list[Compared]:
-    if gate.kernel is None:
+    """The whole job, or every pair that matches; what is new is looked at where only the value after counts."""
+    # The most registers of any kernel would hide the change of another one.
+    if gate.kernel is None and gate.name != REGISTERS:
         return [comparison.whole]
-    return [one for one in comparison.pairs if any(re.search(gate.kernel, key.kernel) for key in _keys(one))]
+    new = [] if gate.is_change else [one.of for one in comparison.new]
+    return [one for one in (*comparison.pairs, *new) if _matches(gate, (*one.before_keys, *one.after_keys))]
 
 
-def _keys(one: Compared) -> Iterator[Key]:
-    yield from one.before_keys
-    yield from one.after_keys
+def _matches(gate: Gate, keys: Sequence[Key]) -> bool:
+    return gate.kernel is None or any(re.search(gate.kernel, key.kernel) for key in keys)
 
 
 def _value(one: Compared, gate: Gate) -> float:
@@ -150,7 +189,8 @@ def _value(one: Compared, gate: Gate) -> float:
     if before == 0.0:
         # New from nothing is more than any percentage.
         return math.inf if after > 0 else after
-    return after / before - 1.0
+    # A share of what is below nothing says nothing.
+    return after / before - 1.0 if before > 0 else math.nan
 
 
 def _say(one: Compared, gate: Gate, value: float) -> str:

@@ -35,12 +35,13 @@ class Spread:
 class Noise:
     """What repeats say of a difference: the smallest one that is significant, and the smallest that is found reliably.
 
-    Both are shares of the time before. ``significant``: Welch's t test at 5 %; ``detectable``: found in four of five
-    comparisons. NaN where a side has one sample only.
+    Both are shares of the mean time before. ``significant``: Welch's t test of the means at 5 %; ``detectable``: found
+    in four of five comparisons; ``is_significant``: whether these means differ. NaN where a side has one sample only.
     """
 
     significant: float
     detectable: float
+    is_significant: bool = False
 
     @property
     def is_known(self) -> bool:
@@ -67,7 +68,8 @@ def noise(before: Sequence[float], after: Sequence[float]) -> Noise:
     below = sum(part**2 / (len(side) - 1) for part, side in zip(parts, (one, two), strict=True))
     freedom = int(error**4 / below) if below > 0 else len(_STUDENT_975)
     sure, often = _quantile(_STUDENT_975, _NORMAL_975, freedom), _quantile(_STUDENT_80, _NORMAL_80, freedom)
-    return Noise(sure * error / mean(one), (sure + often) * error / mean(one))
+    is_significant = abs(mean(two) - mean(one)) > sure * error
+    return Noise(sure * error / mean(one), (sure + often) * error / mean(one), is_significant)
 
 
 def _quantile(table: Sequence[float], normal: float, freedom: int) -> float:

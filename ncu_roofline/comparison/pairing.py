@@ -34,19 +34,22 @@ class Pairing:
     pairs: tuple[Pair, ...]
     gone: tuple[int, ...]
     new: tuple[int, ...]
+    unused: tuple[str, ...] = ()
+    """Pairs of expressions that found nothing on a side."""
 
 
 _Place = Callable[[Key], Hashable]
 
 _RULES: Final[tuple[tuple[str, _Place], ...]] = (
     (SAME, lambda key: key),
+    ("same kernel, grid, block and range on another device of the same kind", lambda key: replace(key, device=0)),
     ("same kernel, grid and block, another range", lambda key: replace(key, range=None)),
     ("same kernel and range, another grid or block", lambda key: replace(key, grid=None, block=None)),
-    ("same kernel, another grid or block", lambda key: (key.kernel, key.device)),
+    ("same kernel, another grid or block", lambda key: (key.kernel, key.device, key.product)),
     ("same name without template arguments, grid, block and range", lambda key: replace(key, kernel=_base(key))),
-    ("same name without template arguments and range", lambda key: (_base(key), key.range, key.device)),
-    ("same name without template arguments", lambda key: (_base(key), key.device)),
-    ("same NVTX range", lambda key: (key.range, key.device) if key.range else None),
+    ("same name without template arguments and range", lambda key: (_base(key), key.range, key.device, key.product)),
+    ("same name without template arguments", lambda key: (_base(key), key.device, key.product)),
+    ("same NVTX range", lambda key: (key.range, key.device, key.product) if key.range else None),
 )
 
 
@@ -60,20 +63,27 @@ def pair(before: Sequence[Key], after: Sequence[Key], given: Sequence[tuple[str,
             other is compared as two sets, before any rule.
 
     """
+    products = [{key.product for key in side} for side in (before, after)]
+    if None in products[0] | products[1] or products[0].isdisjoint(products[1]):
+        # What one report does not say, or no kernel has in common, tells nobody apart.
+        before, after = ([replace(key, product=None) for key in side] for side in (before, after))
     left, right = list(range(len(before))), list(range(len(after)))
     pairs: list[Pair] = []
+    unused = []
     for one, other in given:
         first = tuple(place for place in left if re.search(one, before[place].kernel))
         second = tuple(place for place in right if re.search(other, after[place].kernel))
         if first and second:
             pairs.append(Pair(first, second, f"{GIVEN} {one}={other}"))
             left, right = _without(left, first), _without(right, second)
+        else:
+            unused.append(f"{one}={other}")
     for rule, place_of in _RULES:
         found = [Pair(first, second, rule) for first, second in _matches(before, after, left, right, place_of)]
         pairs += found
         left = _without(left, chain.from_iterable(one.before for one in found))
         right = _without(right, chain.from_iterable(one.after for one in found))
-    return Pairing(tuple(pairs), tuple(left), tuple(right))
+    return Pairing(tuple(pairs), tuple(left), tuple(right), tuple(unused))
 
 
 def _matches(

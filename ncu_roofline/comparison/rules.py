@@ -152,16 +152,77 @@ def launches_differ(comparison: Comparison) -> Iterator[Evidence]:
 
 
 def quantities_differ(comparison: Comparison) -> Iterator[Evidence]:
-    """A path or tier was collected on one side only.
+    """A path or tier of a pair was collected on one side only.
 
     It is in no factor of the change. Collect the same counters on both sides.
     """
-    sides = [
-        frozenset(name for name, pair in comparison.whole.amounts.items() if not math.isnan(pair[n])) for n in (0, 1)
-    ]
-    for only, side in ((sides[0] - sides[1], "before"), (sides[1] - sides[0], "after")):
-        if only:
-            yield _said(f"known only {side}: {_list(sorted(only), most=8)}", "Collect the same counters on both sides.")
+    only: tuple[dict[str, None], dict[str, None]] = ({}, {})
+    for one in comparison.pairs:
+        for name, (before, after) in one.amounts.items():
+            if math.isnan(before) != math.isnan(after):
+                only[math.isnan(before)][name] = None
+    for names, side in zip(only, ("before", "after"), strict=True):
+        if names:
+            yield _said(
+                f"known only {side}: {_list(sorted(names), most=8)}", "Collect the same counters on both sides."
+            )
+
+
+def nothing_in_common(comparison: Comparison) -> Iterator[Evidence]:
+    """No kernel of one side has a partner on the other.
+
+    Then the sides are not the same job. There is no verdict. Say with ``--pair BEFORE=AFTER`` what belongs together if
+    they are.
+    """
+    if not comparison.pairs:
+        yield _said("no kernel of one side has a partner on the other", "Put them together with --pair BEFORE=AFTER.")
+
+
+def repeats_differ(comparison: Comparison) -> Iterator[Evidence]:
+    """Repeats of a side did not launch the same kernels equally often.
+
+    A report in which launches of the others are missing is no sample of the time of the whole job, and is left out of
+    it. Repeat the same run.
+    """
+    for side, word in ((comparison.before, "before"), (comparison.after, "after")):
+        launched = np.nan_to_num(side.amount(LAUNCHES))
+        fewer = (launched != launched[:, :1]).any(axis=0) if launched.size else np.zeros(0, np.bool_)
+        if fewer.any():
+            names = _list(side.sources[place].name for place in np.flatnonzero(fewer))
+            yield _said(f"{word}: other launches than in {side.sources[0].name}: {names}", "Repeat the same run.")
+
+
+def ceilings_differ(comparison: Comparison) -> Iterator[Evidence]:
+    """The ceilings of the two sides come from different sources.
+
+    The report's own peaks, the device table and measured ceilings are different scales: fractions, bounds and factors
+    of the two sides cannot be held against each other, times can. Use the same ``--peak-source`` and ``--ceilings``.
+    """
+    one, two = comparison.before.peak_sources, comparison.after.peak_sources
+    if one and two and one != two:
+        yield _said(
+            f"ceilings are from {_list(one)} before and from {_list(two)} after",
+            "Use the same --peak-source and --ceilings on both sides.",
+        )
+
+
+def reports_with_errors(comparison: Comparison) -> Iterator[Evidence]:
+    """A report of a side has findings that are errors: some of its numbers are wrong.
+
+    See what they are with ``ncu-roofline check`` before anything is concluded from the comparison.
+    """
+    for side, word in ((comparison.before, "before"), (comparison.after, "after")):
+        if side.errors:
+            yield _said(f"{word}: {_list(side.errors, most=1)}", "See ncu-roofline check for that report.")
+
+
+def pairs_unused(comparison: Comparison) -> Iterator[Evidence]:
+    """A ``--pair`` found no kernel on one of the sides.
+
+    It had no effect. Regular expressions are searched for in the full names of kernels.
+    """
+    if comparison.unused_pairs:
+        yield _said(f"--pair without effect: {_list(comparison.unused_pairs)}", "")
 
 
 def unpaired(comparison: Comparison) -> Iterator[Evidence]:
@@ -173,7 +234,8 @@ def unpaired(comparison: Comparison) -> Iterator[Evidence]:
     for side, alone, word in (
         (comparison.before, comparison.gone, "gone"), (comparison.after, comparison.new, "new"),
     ):  # fmt: skip
-        total = float(np.nanmedian(side.totals()))
+        totals = side.totals()
+        total = float(np.nanmedian(totals)) if not np.isnan(totals).all() else math.nan
         share = sum(one.time for one in alone if not math.isnan(one.time)) / total if total > 0 else 0.0
         if alone and share > _ALONE:
             names = _list([one.key.kernel for one in alone])
@@ -214,7 +276,7 @@ def counters_vary(comparison: Comparison) -> Iterator[Evidence]:
 def same_input(comparison: Comparison) -> Iterator[Evidence]:
     """The same report stands on both sides.
 
-    Then nothing can have changed, and every difference is exactly zero.
+    Then nothing can have changed, as long as both sides are analysed with the same options.
     """
     both = {source.sha256 for source in comparison.before.sources} & {one.sha256 for one in comparison.after.sources}
     names = [source.name for source in comparison.before.sources if source.sha256 in both]
@@ -237,8 +299,16 @@ COMPARISON_RULES: Final = (
     Rule("X822", "noise-unknown", Severity.NOTE, (), noise_unknown),
     Rule("X823", "work-varies", Severity.WARNING, (), counters_vary),
     Rule("X824", "same-report", Severity.NOTE, (), same_input),
+    Rule("X825", "nothing-in-common", Severity.ERROR, (), nothing_in_common),
+    Rule("X826", "repeats-differ", Severity.WARNING, (), repeats_differ),
+    Rule("X827", "ceilings-differ", Severity.WARNING, (), ceilings_differ),
+    Rule("X828", "report-has-errors", Severity.ERROR, (), reports_with_errors),
+    Rule("X829", "pair-without-effect", Severity.WARNING, (), pairs_unused),
 )
-"""Rules over a comparison; an error among them means that there is no verdict."""
+"""Rules over a comparison."""
+
+_NO_VERDICT: Final = frozenset({"X811", "X812", "X813", "X825"})
+"""Rules that mean that the times of the sides may not be held against each other."""
 
 
 def judged(comparison: Comparison) -> Comparison:
@@ -250,7 +320,7 @@ def judged(comparison: Comparison) -> Comparison:
     ]
     found.sort(key=lambda finding: -finding.severity)
     result = replace(comparison, finding_list=tuple(found))
-    return incomparable(result) if any(one.severity == Severity.ERROR for one in found) else result
+    return incomparable(result) if any(one.code in _NO_VERDICT for one in found) else result
 
 
 def _said(message: str, advice: str) -> Evidence:

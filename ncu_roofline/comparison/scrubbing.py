@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ncu_roofline.comparison.compared import Alone, Compared, Comparison
+from ncu_roofline.comparison.compared import WHOLE, Alone, Compared, Comparison
 from ncu_roofline.comparison.gate import Gate, GateResult
 from ncu_roofline.comparison.pairing import GIVEN
 from ncu_roofline.comparison.side import Key, Side
@@ -39,25 +39,27 @@ def scrubbed(comparison: Comparison, made: Scrubber) -> Comparison:
         after=scrubbed_side(comparison.after, made),
         whole=_compared(comparison.whole, made),
         pairs=tuple(_compared(one, made) for one in comparison.pairs),
-        gone=tuple(Alone(_key(one.key, made), one.time) for one in comparison.gone),
-        new=tuple(Alone(_key(one.key, made), one.time) for one in comparison.new),
+        gone=tuple(Alone(_key(one.key, made), one.time, _compared(one.of, made)) for one in comparison.gone),
+        new=tuple(Alone(_key(one.key, made), one.time, _compared(one.of, made)) for one in comparison.new),
         finding_list=tuple(replace(finding, message=made.text(finding.message)) for finding in comparison.finding_list),
     )
 
 
 def scrubbed_gate(result: GateResult, made: Scrubber) -> GateResult:
     """What became of a gate, whose regular expression may be the name of a kernel."""
-    message, gate = result.message, result.gate
+    gate = result.gate
     if made.kernels and isinstance(gate, Gate) and gate.kernel is not None:
-        message = message.replace(gate.kernel, _EXPRESSION)
-        gate = replace(gate, text=gate.text.replace(gate.kernel, _EXPRESSION), kernel=_EXPRESSION)
-    return replace(result, gate=gate, message=made.text(message))
+        gate = replace(gate, text=f"{gate.text.removesuffix(gate.kernel)}{_EXPRESSION}", kernel=_EXPRESSION)
+    subject = result.subject
+    if subject is not None and subject != WHOLE:
+        subject = made.text(subject)
+    return replace(result, gate=gate, subject=subject)
 
 
 def _compared(one: Compared, made: Scrubber) -> Compared:
     return replace(
         one,
-        name=made.text(one.name),
+        name=one.name if one.name == WHOLE else made.text(one.name),
         rule=GIVEN if made.kernels and one.rule.startswith(GIVEN) else made.text(one.rule),
         before_keys=tuple(_key(key, made) for key in one.before_keys),
         after_keys=tuple(_key(key, made) for key in one.after_keys),

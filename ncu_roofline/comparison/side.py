@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import Columns, FloatArray, numbered, ratio, unknown
 from ncu_roofline.conditions import Conditions
-from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent, amount_prefix
+from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent, Severity, amount_prefix
 
 LAUNCHES: Final = "launches"
 TIME: Final = "time"
@@ -39,6 +39,9 @@ class Key:
     range: str | None
     """NVTX ranges around it, outermost first, joined by `` > ``."""
     device: int
+    """Number of the device in its report."""
+    product: str | None = None
+    """What the device is called, None where the report does not say."""
     occurrence: int | None = None
     """Which launch of these it is, counted from 0 in each report; None: all of them together."""
 
@@ -81,6 +84,10 @@ class Side:
     bound_by: tuple[str | None, ...]
     complete: tuple[bool, ...]
     resources: Mapping[str, str]
+    peak_sources: tuple[str, ...] = ()
+    """Where its ceilings are from, sorted."""
+    errors: tuple[str, ...] = ()
+    """What is wrong with numbers of its reports."""
 
     @property
     def samples(self) -> int:
@@ -101,8 +108,11 @@ class Side:
         return unknown(len(self.keys) * self.samples).reshape(len(self.keys), self.samples)
 
     def totals(self) -> FloatArray:
-        """Time of every sample, over all its groups."""
-        return np.asarray(np.nansum(self.amount(TIME), axis=0))
+        """Time of every sample over all its groups; not known where a launch has no time or some were not run."""
+        launched = np.nan_to_num(self.amount(LAUNCHES))
+        times = np.where(launched > 0, self.amount(TIME), 0.0).sum(axis=0)
+        # A report in which launches of the others are missing is no sample of the same job.
+        return np.where(launched.sum(axis=0) == launched.sum(axis=0).max(initial=0.0), times, np.nan)
 
 
 def total_name(name: str) -> str:
@@ -120,9 +130,10 @@ def side_of(analysis: Analysis, *, per_launch: bool = False) -> Side:
     """
     columns = analysis.columns
     keys = [
-        Key(kernel or "", grid, block, _range(ranges), int(device or 0))
-        for kernel, grid, block, ranges, device in zip(
-            *(columns[name].tolist() for name in ("kernel", "grid", "block", "nvtx", "device_ordinal")), strict=True
+        Key(kernel or "", grid, block, _range(ranges), int(device or 0), product)
+        for kernel, grid, block, ranges, device, product in zip(
+            *(columns[name].tolist() for name in ("kernel", "grid", "block", "nvtx", "device_ordinal", "device")),
+            strict=True,
         )
     ]
     if per_launch:
@@ -143,7 +154,6 @@ def side_of(analysis: Analysis, *, per_launch: bool = False) -> Side:
     for name in (*PATHS, *TIERS):
         if f"{amount_prefix(name)}.peak" in columns:
             amounts[f"{amount_prefix(name)}.peak"] = _capacity(columns, name, cells, len(launched))
-    first = np.unique(codes, return_index=True)[1]
     complete = np.bincount(codes, ~columns["bound.complete"], minlength=shape[0]) == 0
     return Side(
         sources=tuple(
@@ -154,9 +164,15 @@ def side_of(analysis: Analysis, *, per_launch: bool = False) -> Side:
         ),
         keys=tuple(distinct),
         amounts={name: np.where(gone, np.nan, values).reshape(shape) for name, values in amounts.items()},
-        bound_by=tuple(columns["bound.by"][first].tolist()),
+        bound_by=_binding(columns, codes, shape[0]),
         complete=tuple(complete.tolist()),
         resources=_resources(analysis),
+        peak_sources=_peak_sources(columns),
+        errors=tuple(
+            f"{finding.code} {finding.name}: {finding.message}"
+            for finding in analysis.finding_list
+            if finding.severity == Severity.ERROR
+        ),
     )
 
 
@@ -173,6 +189,8 @@ def _numbered(keys: Sequence[Key], inputs: Sequence[int]) -> list[Key]:
 def _summed(columns: Columns) -> dict[str, FloatArray]:
     """Columns that are added up; what may be no work at all is not known."""
     found: dict[str, FloatArray] = {name: columns[name] for name in (TIME, BOUND, SPILLS) if name in columns}
+    # No launch takes no time: what is printed as 0 was not measured.
+    found[TIME] = np.where(columns[TIME] > 0, columns[TIME], np.nan)
     for name in (*PATHS, *TIERS):
         total = total_name(name)
         if total in columns:
@@ -200,6 +218,27 @@ def _highest(cells: npt.NDArray[np.intp], values: FloatArray, size: int) -> Floa
     highest = unknown(size)
     np.fmax.at(highest, cells, values)
     return highest
+
+
+def _binding(columns: Columns, codes: npt.NDArray[np.intp], size: int) -> tuple[str | None, ...]:
+    """What binds most of the time of each group, over all samples."""
+    weight = np.where(np.isnan(columns[TIME]), 1.0, columns[TIME])
+    best = np.zeros(size)
+    binding: list[str | None] = [None] * size
+    for name in dict.fromkeys(columns["bound.by"].tolist()):
+        mine = np.array([by == name for by in columns["bound.by"].tolist()], np.bool_)
+        amount = np.bincount(codes[mine], weight[mine], minlength=size)
+        for place in np.flatnonzero(amount > best):
+            binding[place] = name
+        best = np.maximum(best, amount)
+    return tuple(binding)
+
+
+def _peak_sources(columns: Columns) -> tuple[str, ...]:
+    """Sources of the ceilings in use."""
+    return tuple(
+        sorted({str(one) for name, column in columns.items() if name.endswith(".peak_source") for one in column if one})
+    )
 
 
 def _resources(analysis: Analysis) -> dict[str, str]:

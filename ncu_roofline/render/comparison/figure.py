@@ -132,7 +132,7 @@ def _body(comparison: Comparison, plot: Plot, moved: Sequence[Moved]) -> Iterato
     same = f"; {count(unchanged, 'pair')} with the same time not drawn" if unchanged else ""
     yield text(LEFT, 33, f"{words.times(whole)}; {words.tally(comparison)}{same}", colors["muted"])
     if not moved:
-        yield text(LEFT, 60, "No pair has FLOP and bytes on both sides.", colors["text"], size=12)
+        yield text(LEFT, 60, "No pair has times, FLOP and bytes on both sides.", colors["text"], size=12)
         return
     yield from draw_axes(plot)
     yield from draw_roofs(plot)

@@ -17,6 +17,9 @@ LIMIT: Final = 65_000
 """Characters of a comment; GitHub takes 65 536."""
 _ROWS: Final = 5
 _KERNEL: Final = 60
+_GATES: Final = 20
+_GATE: Final = 200
+"""Characters of a gate that are shown."""
 _HEAD: Final = ("kernel", "before", "after", "verdict", "work", "traffic", "ceilings", "efficiency", "bound by")
 _MARKS: Final = {Outcome.PASSED: "passed", Outcome.FAILED: "**failed**", Outcome.NO_EVIDENCE: "**no evidence**"}
 
@@ -53,7 +56,12 @@ def _short(comparison: Comparison, gates: Sequence[GateResult], picture: str | N
     yield f"Whole job {escaped(words.times(whole))}; {escaped(words.noise(whole.noise))}. {words.tally(comparison)}."
     yield ""
     if gates:
-        yield from (f"- gate `{one.gate.text}` {_MARKS[one.outcome]}: {escaped(one.message)}" for one in gates)
+        yield from (
+            f"- gate {code(one.gate.text[:_GATE])} {_MARKS[one.outcome]}: {escaped(one.message)}"
+            for one in gates[:_GATES]
+        )
+        if len(gates) > _GATES:
+            yield f"- and {len(gates) - _GATES} more gates, which stand in the other files"
         yield ""
     for word, some in (("gone", comparison.gone), ("new", comparison.new)):
         if some:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, Final
 
-from ncu_roofline.comparison import Compared, Comparison, GateResult, Side
+from ncu_roofline.comparison import Compared, Comparison, GateResult, Side, Verdict
 from ncu_roofline.formats import seconds
 from ncu_roofline.render.comparison import words
 from ncu_roofline.render.comparison.figure import to_svg
@@ -78,7 +78,10 @@ def _head(comparison: Comparison, gates: Sequence[GateResult]) -> Iterator[str]:
     yield f"<h1>Before and after: {text(_devices(comparison))}</h1>"
     for word, side in (("before", comparison.before), ("after", comparison.after)):
         yield f'<p class="muted">{word}: {text(words.side(side))}</p>'
-    yield f'<p class="verdict" data-testid="verdict" data-value="{whole.ratio!r}">{text(words.verdict(whole))}: '
+    if comparison.verdict is Verdict.INCOMPARABLE:
+        yield '<p class="verdict" data-testid="banner">Not comparable: see the findings.</p>'
+    known = "" if math.isnan(whole.ratio) or comparison.verdict is Verdict.INCOMPARABLE else repr(whole.ratio)
+    yield f'<p class="verdict" data-testid="verdict" data-value="{known}">{text(words.verdict(whole))}: '
     yield f"{text(words.times(whole))}. {text(words.tally(comparison))}.</p>"
     yield f'<p class="muted">{text(words.noise(whole.noise))}.</p>'
     if gates:
@@ -143,11 +146,12 @@ def _row(number: int, one: Compared, name: str) -> Iterator[str]:
     yield f'<td class="text"><a href="#k{number}">{text(name)}</a></td>'
     yield cell(seconds(one.before.median), one.before.median)
     yield cell(seconds(one.after.median), one.after.median)
-    yield cell(words.change(one.ratio), one.ratio)
+    is_judged = one.verdict is not Verdict.INCOMPARABLE
+    yield cell(words.time_change(one), one.ratio if is_judged else math.nan)
     yield f'<td class="text">{text(words.verdict(one))}</td>'
     found = one.factors
     values = [math.nan] * 4
-    if found is not None:
+    if found is not None and is_judged:
         values = [found.work, found.traffic, found.ceilings] if found.has_bound else [math.nan] * 3
         values.append(found.efficiency)
     for value, said in zip(values, words.factors(one), strict=True):

@@ -48,7 +48,7 @@ def _lines(comparison: Comparison, gates: Sequence[GateResult], top: int | None,
 
 def _row(one: Compared) -> tuple[str, ...]:
     return (
-        short_kernel(one.name, _KERNEL), seconds(one.before.median), seconds(one.after.median), words.change(one.ratio),
+        short_kernel(one.name, _KERNEL), seconds(one.before.median), seconds(one.after.median), words.time_change(one),
         words.verdict(one), *words.factors(one), words.bound(one),
     )  # fmt: skip
 

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from ncu_roofline.comparison import Alone, Compared, Comparison, GateResult, Noise, Side, Spread, Verdict
+from ncu_roofline.comparison.compared import EQUAL
 from ncu_roofline.formats import UNKNOWN, percent, quantity, seconds
 from ncu_roofline.vocabulary import work_unit
 from ncu_roofline.wording import count
 
 _FACTORS: Final = ("work", "traffic", "ceilings", "efficiency")
-_EQUAL: Final = 1e-9
-"""Share below which computed amounts are the same."""
 NOISE_UNKNOWN: Final = "noise not known"
 
 
@@ -44,9 +43,14 @@ def amount_change(before: float, after: float) -> str:
     """How an amount changed: in percent of what it was, new from nothing, gone, or not at all."""
     if math.isnan(before) or math.isnan(after):
         return UNKNOWN
-    if math.isclose(before, after, rel_tol=_EQUAL):
+    if math.isclose(before, after, rel_tol=EQUAL):
         return "="
     return "new" if before == 0.0 else change(after / before)
+
+
+def time_change(one: Compared) -> str:
+    """How the time changed, unless that may not be said."""
+    return UNKNOWN if one.verdict is Verdict.INCOMPARABLE else change(one.ratio)
 
 
 def times(one: Compared) -> str:
@@ -74,7 +78,7 @@ def noise(found: Noise) -> str:
 def factors(one: Compared) -> list[str]:
     """Factors of the time in their order, ``1.00`` where nothing changed; unknown ones are dashes."""
     found = one.factors
-    if found is None or math.isnan(found.time):
+    if found is None or math.isnan(found.time) or one.verdict is Verdict.INCOMPARABLE:
         return [UNKNOWN] * len(_FACTORS)
     if not found.has_bound:
         return [UNKNOWN] * (len(_FACTORS) - 1) + [f"{found.efficiency:.3f}"]
@@ -120,7 +124,7 @@ def _points(before: float, after: float) -> str:
     """How a share changed, in percentage points."""
     if math.isnan(before) or math.isnan(after):
         return UNKNOWN
-    return "=" if math.isclose(before, after, rel_tol=_EQUAL) else f"{100 * (after - before):+.1f} pp"
+    return "=" if math.isclose(before, after, rel_tol=EQUAL) else f"{100 * (after - before):+.1f} pp"
 
 
 def _amount(name: str, value: float, unit: str) -> str:
