@@ -489,6 +489,19 @@ def test_base_name_has_neither_namespaces_nor_arguments() -> None:
     assert base_name("void at::native::<unnamed>::reduce<float, (int)4>(T1 *)") == "reduce"
 
 
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, (bool)1>(T13)", "kernel"),
+        ("void f<decltype(a->b), g<h<int>>>(int)", "f"),
+        ("kernel<int, std::vector<flo\u2026", "kernel"),
+        ("plain", "plain"),
+    ],
+)
+def test_base_name_of_a_function_that_returns_a_template_is_its_own(name: str, base: str) -> None:
+    assert base_name(name) == base
+
+
 # --- joining ---
 
 

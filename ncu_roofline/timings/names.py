@@ -66,7 +66,8 @@ def beginning(name: str) -> str | None:
 
 def base_name(name: str) -> str:
     """The bare name of a function: no return type, namespaces, template or other arguments."""
-    plain = re.split(r"[<(]", _behind_range(_ANONYMOUS.sub("", name)), maxsplit=1)[0]
+    # The type that a function returns may be a template itself, so that its own arguments are not the first ones.
+    plain = _without_templates(_behind_range(_ANONYMOUS.sub("", name))).partition("(")[0]
     return plain.split("::")[-1].split(" ")[-1]
 
 
@@ -93,6 +94,17 @@ def _behind_range(name: str) -> str:
         if character == "/" and depth == 0:
             begin = position + 1
     return name[begin:]
+
+
+def _without_templates(text: str) -> str:
+    """A text without template arguments; what is open at the end of a cut one goes, too."""
+    depth, kept = 0, []
+    for position, character in enumerate(text):
+        opens, closes = character == "<", character == ">" and text[position - 1 : position] != "-"
+        if depth == 0 and not opens:
+            kept.append(character)
+        depth = max(depth + opens - closes, 0)
+    return "".join(kept).strip()
 
 
 def _without_arguments(text: str) -> str:

@@ -20,8 +20,9 @@ def policy(scripts: Sequence[str], library: Library | None = None) -> str:
 
 
 def asset(name: str) -> str:
-    """A style or a script beside this module, without its indentation."""
-    return re.sub(r"^ +", "", Path(__file__).with_name(name).read_text("utf-8"), flags=re.MULTILINE)
+    """A style or a script beside this module, without its indentation and the lines that are comments."""
+    text = Path(__file__).with_name(name).read_text("utf-8")
+    return re.sub(r"^ *//.*\n|^ +", "", text, flags=re.MULTILINE)
 
 
 def theme() -> str:

@@ -39,7 +39,7 @@ def draw_roofs(plot: Plot) -> Iterator[str]:
         ends = plot.line_of(roof)
         if ends is None:
             continue
-        yield line(*ends, colors[COMPUTE], 2, dash=_dash(roof), data=_data(roof))
+        yield line(*ends, colors[COMPUTE], 2, dash=_dash(roof), data=_data(roof), title=_hover(roof))
         y = ends[1]
         label = max([y, *(other + _APART for other in taken if other + _APART > y)], default=y)
         taken.append(label)
@@ -49,7 +49,7 @@ def draw_roofs(plot: Plot) -> Iterator[str]:
 
 def _slope(plot: Plot, roof: Roof, ends: tuple[float, float, float, float]) -> Iterator[str]:
     color = roof_color(roof, plot.colors)
-    yield line(*ends, color, 2, dash=_dash(roof), data=_data(roof))
+    yield line(*ends, color, 2, dash=_dash(roof), data=_data(roof), title=_hover(roof))
     label = slope_label(plot.chart, roof)
     if not label:
         return
@@ -117,6 +117,12 @@ def slope_label(chart: Chart, roof: Roof) -> str:
 
 def _of(roof: Roof) -> str:
     return "" if roof.source == "report" else f" ({roof.source})"
+
+
+def _hover(roof: Roof) -> str:
+    """Value, source and clock of a ceiling."""
+    clock = "" if math.isnan(roof.clock) else f" at {quantity(roof.clock, 'Hz')}"
+    return f"{title(roof.name)} {value_of(roof)}, {roof.source}{clock}"
 
 
 def _dash(roof: Roof) -> str:

@@ -26,15 +26,23 @@ _CORNERS: Final[dict[str, Sequence[tuple[float, float]]]] = {
 
 
 def line(
-    x1: float, y1: float, x2: float, y2: float, color: str, width: float, *, dash: str = "", data: str = ""
+    x1: float,
+    y1: float,
+    x2: float,
+    y2: float,
+    color: str,
+    width: float,
+    *,
+    dash: str = "",
+    data: str = "",
+    title: str = "",
 ) -> str:
-    """A straight line; ``data``: further attributes."""
+    """A straight line; ``data``: further attributes, ``title``: what hovering says."""
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     more = f" {data}" if data else ""
-    return (
-        f'<line x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}" stroke="{color}" stroke-width="{width:g}"'
-        f"{dashed}{more}/>"
-    )
+    inside = f"<title>{escape(title)}</title>" if title else ""
+    ends = f'x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}"'
+    return _closed(f'line {ends} stroke="{color}" stroke-width="{width:g}"{dashed}{more}', inside)
 
 
 def text(
