@@ -754,6 +754,7 @@ def test_report_in_a_folder_is_never_overwritten(tmp_path: Path) -> None:
         ("--save-baseline", "base.json", "--html", "none/x.html"),
         ("--pr-kit", "kit", "-o", "none/x.txt"),
         ("--figure", "same.svg", "-o", "same.svg"),
+        ("--figure", "same.svg", "--html", "same.svg"),
     ],
 )
 def test_nothing_is_written_where_one_output_cannot_be(

@@ -325,6 +325,16 @@ def test_foot_has_the_command_without_folders(tmp_path: Path) -> None:
     assert said in out.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("more", [("--html", "none/x.html"), ("--html", "one.svg"), ("-o", "none/x.txt")])
+def test_nothing_is_written_where_one_output_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["analyze", str(SAMPLE), "--figure", "one.svg", *more])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_report_in_a_folder_is_never_overwritten(tmp_path: Path) -> None:
     report = tmp_path / "r.csv"
     report.write_bytes(SAMPLE.read_bytes())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ncu_roofline.cli import figures, options
-from ncu_roofline.cli.output import is_terminal, terminal_width, write
+from ncu_roofline.cli.output import STANDARD, Output, is_terminal, terminal_width, write_all
 from ncu_roofline.cli.selection import required
 from ncu_roofline.errors import UsageError
 
@@ -86,15 +86,16 @@ def analyze(
     unmet = analysis.lacking(names)
     frame = figures.frame(axes) if axes is not None else None
     drawn = figures.figures(analysis, figure, frame, figure_size) if figure is not None else {}
+    outputs = [Output(name, "--figure", content) for name, content in drawn.items()]
     if html is not None:
         from ncu_roofline.render.html import to_html
 
-        drawn[html] = to_html(analysis, frame, figures.library(plotlyjs), options.command_line(analysis))
+        page = to_html(analysis, frame, figures.library(plotlyjs), options.command_line(analysis))
+        outputs.append(Output(html, "--html", page))
+    rendered = _render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet)
+    outputs.append(Output(output or STANDARD, "--output", rendered))
     # Reports that were found in a folder are inputs as well.
-    read = (*inputs, *analysis.places)
-    for name, text in drawn.items():
-        write(text, name, read, option="--html" if name == html else "--figure")
-    write(_render(analysis, format_, output, per_launch=per_launch, top=top, sort=sort, quiet=quiet), output, read)
+    write_all(outputs, (*inputs, *analysis.places))
     for name, launches in unmet.items():
         click.echo(
             f"required: {name} is not known for {len(launches)} of {len(analysis)} launches, first for launch "

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from ncu_roofline.cli import figures, messages, options
-from ncu_roofline.cli.output import STANDARD, write, write_all
+from ncu_roofline.cli.output import STANDARD, Output, write_all
 from ncu_roofline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ def compare(
 
     BEFORE and AFTER are a report, a folder of repeats, or a baseline. One side alone is for --save-baseline.
     """
-    from ncu_roofline.comparison import judge_gates, scrubbed, scrubbed_gate, scrubber_of, to_json
-    from ncu_roofline.pipeline import compare as compare_sides
+    from ncu_roofline.comparison import to_json
 
     if save_baseline is not None and scrub_kernels:
         raise UsageError("--scrub-kernels", save_baseline, "a baseline finds kernels by their names")
@@ -101,31 +100,55 @@ def compare(
     names = _names(inputs, more_before, more_after, single=save_baseline is not None)
     if len(names) == 1:
         _refuse_outputs()
-    how |= {"per_launch": per_launch, "quiet": quiet}
-    sides, places = zip(*(_side(mine, how=how) for mine in names), strict=True)
-    every = [*inputs, *more_before, *more_after, *(place for found in places for place in found)]
-    made = scrubber_of(*sides, kernels=scrub_kernels) if scrub or scrub_kernels else None
-    files = {} if save_baseline is None else {save_baseline: ("--save-baseline", to_json(_kept(sides[-1], made)))}
-    if len(sides) == 1:
-        write_all(files, every)
-        return
-    if len({key.occurrence is None for side in sides for key in side.keys}) > 1:
-        raise UsageError("--per-launch", " ".join(inputs), "one side has occurrences and the other has not")
-    comparison = compare_sides(sides[0], sides[1], pair=given)
-    results = _allowed(judge_gates(comparison, read), missing=allow_missing)
-    if made is not None:
-        # Gates and pairs name kernels as the reports do.
-        comparison, results = scrubbed(comparison, made), tuple(scrubbed_gate(one, made) for one in results)
-    files |= _files(comparison, results, html, figure, pr_kit, frame)
-    text = _rendered(comparison, results, format_, top, quiet=quiet)
-    if output not in (None, STANDARD):
-        if any(Path(name).resolve() == Path(str(output)).resolve() for name in files):
-            raise UsageError("--output", str(output), "is the name of another output")
-        files[str(output)] = ("--output", text)
-    write_all(files, every)
-    if output in (None, STANDARD):
-        write(text, output, every)
+    sides, places = _read(names, how | {"per_launch": per_launch, "quiet": quiet})
+    made = _scrubber(sides, kernels=scrub_kernels) if scrub or scrub_kernels else None
+    outputs = []
+    if save_baseline is not None:
+        outputs.append(Output(save_baseline, "--save-baseline", to_json(_kept(sides[-1], made))))
+    results: tuple[GateResult, ...] = ()
+    if len(sides) > 1:
+        comparison, results = _compared(sides, given, read, made, allow_missing=allow_missing)
+        outputs += _files(comparison, results, html, figure, pr_kit, frame)
+        text = _rendered(comparison, results, format_, top, quiet=quiet)
+        outputs.append(Output(output or STANDARD, "--output", text))
+    write_all(outputs, [*inputs, *more_before, *more_after, *places])
     _exit(results)
+
+
+def _read(names: list[list[str]], how: dict[str, Any]) -> tuple[list[Side], list[str]]:
+    """The sides, and every file that was read for them."""
+    found = [_side(mine, how=how) for mine in names]
+    sides = [side for side, _ in found]
+    if len({key.occurrence is None for side in sides for key in side.keys}) > 1:
+        given = " ".join(name for mine in names for name in mine)
+        raise UsageError("--per-launch", given, "one side has occurrences and the other has not")
+    return sides, [place for _, places in found for place in places]
+
+
+def _compared(
+    sides: list[Side],
+    pairs: list[tuple[str, str]],
+    gates: list[Any],
+    made: Scrubber | None,
+    *,
+    allow_missing: bool,
+) -> tuple[Comparison, tuple[GateResult, ...]]:
+    """The comparison and what becomes of its gates, with names as they may be shown."""
+    from ncu_roofline.comparison import judge_gates, scrubbed, scrubbed_gate
+    from ncu_roofline.pipeline import compare as compare_sides
+
+    comparison = compare_sides(sides[0], sides[1], pair=pairs)
+    results = _allowed(judge_gates(comparison, gates), missing=allow_missing)
+    if made is None:
+        return comparison, results
+    # Gates and pairs name kernels as the reports do, so that names go last.
+    return scrubbed(comparison, made), tuple(scrubbed_gate(one, made) for one in results)
+
+
+def _scrubber(sides: list[Side], *, kernels: bool) -> Scrubber:
+    from ncu_roofline.comparison import scrubber_of
+
+    return scrubber_of(*sides, kernels=kernels)
 
 
 def _allowed(results: tuple[GateResult, ...], *, missing: bool) -> tuple[GateResult, ...]:
@@ -233,19 +256,19 @@ def _files(
     figure: str | None,
     kit: str | None,
     frame: Frame | None,
-) -> dict[str, tuple[str, str]]:
-    """Further files by their names: the option that asks for each, and its content."""
+) -> list[Output]:
+    """Further files."""
     from ncu_roofline.comparison import to_json
     from ncu_roofline.render import comparison as render
 
-    files: dict[str, tuple[str, str]] = {}
+    files: list[Output] = []
     if html is not None:
-        files[html] = ("--html", render.to_html(comparison, gates, frame))
+        files.append(Output(html, "--html", render.to_html(comparison, gates, frame)))
     if figure is not None:
         path = Path(figure)
         if path.suffix.lower() != ".svg":
             raise UsageError("--figure", figure, "is no name of an SVG (out.svg)")
-        files |= {name: ("--figure", text) for name, text in _drawings(comparison, path, frame).items()}
+        files += [Output(name, "--figure", text) for name, text in _drawings(comparison, path, frame).items()]
     if kit is not None:
         folder = Path(kit)
         contents = _drawings(comparison, folder / "roofline.svg", frame) | {
@@ -256,7 +279,7 @@ def _files(
             str(folder / "comparison.json"): render.to_json(comparison, gates),
             str(folder / "baseline.json"): to_json(comparison.after),
         }
-        files |= {name: ("--pr-kit", text) for name, text in contents.items()}
+        files += [Output(name, "--pr-kit", text, makes_folder=True) for name, text in contents.items()]
     return files
 
 

@@ -6,15 +6,14 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ncu_roofline.errors import UsageError
 
 STANDARD = "-"
 _PIPE_WIDTH = 160
-_KIT = "--pr-kit"
-"""The option whose folder is made where it is missing."""
 
 
 def write(text: str | bytes, output: str | None, inputs: Sequence[str], *, option: str = "--output") -> None:
@@ -47,28 +46,42 @@ def write(text: str | bytes, output: str | None, inputs: Sequence[str], *, optio
         raise UsageError(option, str(output), f"cannot be written: {error.strerror}") from error
 
 
-def write_all(files: Mapping[str, tuple[str, str | bytes]], inputs: Sequence[str]) -> None:
-    """Write several files, none of them if one cannot be: all are looked at before the first is written.
+@dataclass(frozen=True)
+class Output:
+    """A file to be written: its name, the option that asks for it, its content."""
 
-    Args:
-        files: name -> the option that asks for it, and its content. Folders are made where they are missing.
-        inputs: what may not be overwritten.
+    name: str
+    option: str
+    content: str | bytes
+    makes_folder: bool = False
+    """Whether its folder is made where it is missing."""
+
+
+def write_all(outputs: Sequence[Output], inputs: Sequence[str]) -> None:
+    """Write several files and then what is for standard output; none of them if one cannot be.
 
     Raises:
-        UsageError: if a file is an input or cannot be written.
+        UsageError: if a file is an input, is asked for twice or cannot be written.
 
     """
-    for name, (option, _) in files.items():
-        target = Path(name).resolve()
-        _refuse_input(target, name, inputs, option)
+    files = [output for output in outputs if output.name != STANDARD]
+    seen: set[Path] = set()
+    for output in files:
+        target = Path(output.name).resolve()
+        _refuse_input(target, output.name, inputs, output.option)
+        if target in seen:
+            raise UsageError(output.option, output.name, "is the name of another output as well")
+        seen.add(target)
         folder = next(parent for parent in target.parents if parent.exists())
-        if not folder.is_dir() or not os.access(folder, os.W_OK) or target.is_dir():
-            raise UsageError(option, name, "cannot be written: its folder is none, or may not be written into")
-        if option != _KIT and folder != target.parent:
-            raise UsageError(option, name, "cannot be written: there is no such folder")
-    for name, (option, content) in files.items():
-        Path(name).resolve().parent.mkdir(parents=True, exist_ok=True)
-        write(content, name, inputs, option=option)
+        is_there = folder == target.parent or output.makes_folder
+        if not (is_there and folder.is_dir() and os.access(folder, os.W_OK)) or target.is_dir():
+            raise UsageError(output.option, output.name, "cannot be written: there is no such folder, or it is closed")
+    for output in files:
+        Path(output.name).resolve().parent.mkdir(parents=True, exist_ok=True)
+        write(output.content, output.name, inputs, option=output.option)
+    for output in outputs:
+        if output.name == STANDARD:
+            write(output.content, STANDARD, inputs)
 
 
 def _refuse_input(target: Path, name: str, inputs: Sequence[str], option: str) -> None:

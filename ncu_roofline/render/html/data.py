@@ -14,7 +14,8 @@ from ncu_roofline.formats import percent, quantity, seconds
 from ncu_roofline.render.html.head import ROWS
 from ncu_roofline.render.html.markup import number
 from ncu_roofline.render.picture import LIGHT, Chart, Mark, Roof
-from ncu_roofline.render.picture.chart import Use, groups_of
+from ncu_roofline.render.picture.chart import Use
+from ncu_roofline.render.picture.charts import groups_of
 from ncu_roofline.render.picture.marks import name_of, name_places
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.plot import Plot, radius, roof_ends

@@ -19,7 +19,8 @@ from ncu_roofline.render.explanation import subject_to_text
 from ncu_roofline.render.group_table import positions
 from ncu_roofline.render.html.markup import MISSING, quoted, share_bar, text
 from ncu_roofline.render.picture import LIGHT, Mark
-from ncu_roofline.render.picture.chart import COMPUTE, Use, groups_of
+from ncu_roofline.render.picture.chart import COMPUTE, Use
+from ncu_roofline.render.picture.charts import groups_of
 from ncu_roofline.render.picture.names import visible
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.plot import plain

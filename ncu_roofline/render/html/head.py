@@ -16,7 +16,7 @@ from ncu_roofline.render.group_table import advice, commands, measured_with, pos
 from ncu_roofline.render.html.drawers import not_collected
 from ncu_roofline.render.html.markup import MISSING, NARROW, cell, text
 from ncu_roofline.render.picture import LIGHT, Chart, Mark
-from ncu_roofline.render.picture.chart import groups_of
+from ncu_roofline.render.picture.charts import groups_of
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count
