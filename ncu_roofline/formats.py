@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
 UNKNOWN: Final = "-"
 
+_HIDDEN: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Unicode categories of characters that cannot be seen or are none."""
 _PREFIXES: Final = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K"), (1.0, ""))
 _TIMES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -67,11 +70,18 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
+def visible(text: str) -> str:
+    """A text in which control characters and those that turn the direction of writing are written out."""
+    return "".join(
+        f"\\u{ord(character):04x}" if unicodedata.category(character) in _HIDDEN else character for character in text
+    )
+
+
 def short_kernel(name: str | None, width: int) -> str:
     """A kernel name cut in the middle: its beginning and its end tell template instances apart."""
     if name is None:
         return UNKNOWN
-    line = " ".join(name.split())
+    line = visible(" ".join(name.split()))
     if len(line) <= width:
         return line
     tail = max(width // 3, 1)

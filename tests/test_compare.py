@@ -391,7 +391,7 @@ def test_work_that_varies_between_repeats_is_found(tmp_path: Path) -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    own = {"X812", "X813", "X815", "X816", "X820", "X823", "X825", "X826", "X827", "X828", "X829"}
+    own = {"X812", "X813", "X815", "X816", "X820", "X823", "X825", "X826", "X827", "X828", "X829", "X830"}
     assert own | set(FIRING) == {rule.code for rule in COMPARISON_RULES}
 
 
@@ -482,6 +482,45 @@ def test_launches_that_are_bound_by_different_things_have_no_factors_of_their_su
     assert not factors.has_bound
 
 
+def test_equal_times_hide_no_change_of_an_amount(tmp_path: Path) -> None:
+    some, more = ({"launch__registers_per_thread": f"{n} register/thread"} for n in (32, 48))
+    before, after = report(tmp_path, "b.csv", ("k", some)), report(tmp_path, "a.csv", ("k", more))
+    assert "registers +50.0% (32 -> 48)" in run(before, after).stdout
+    assert "registers +50.0% (32 -> 48)" in to_markdown(nr.compare(before, after))
+
+
+def test_medians_that_move_against_the_means_are_no_verdict(tmp_path: Path) -> None:
+    times = (["100.1 us"] * 10, ["99.9 us"] * 6 + ["120 us"] * 4)
+    sides = [
+        [report(tmp_path, f"{side}{n}.csv", ("k", {"T": time})) for n, time in enumerate(samples)]
+        for side, samples in enumerate(times)
+    ]
+    comparison = nr.compare(*sides)
+    assert comparison.whole.noise.is_significant
+    assert comparison.verdict is Verdict.INDISTINGUISHABLE
+
+
+def test_single_times_that_differ_by_their_print_are_the_same(tmp_path: Path) -> None:
+    comparison = both(tmp_path, [("k", {"T": "3.2320 us"})], [("k", {"T": "3.2330 us"})])
+    assert comparison.verdict is Verdict.INDISTINGUISHABLE
+    assert both(tmp_path, [("k", {"T": "3.232 us"})], [("k", {"T": "3.264 us"})]).verdict is Verdict.REGRESSED
+
+
+def test_hidden_characters_of_names_are_written_out(tmp_path: Path) -> None:
+    name = "\x1b[31mred\u202e"
+    before = report(tmp_path, "b.csv", (name, {}), ("old\x1b", {}))
+    after = report(tmp_path, "a.csv", (name, {"T": "5 us"}))
+    for text in (run(before, after).stdout, to_markdown(nr.compare(before, after))):
+        assert not re.search("[\x00-\x08\x1b\u202e]", text)
+        assert "u001b" in text
+
+
+def test_new_and_gone_kernels_are_in_the_figure(tmp_path: Path) -> None:
+    svg = ElementTree.fromstring(to_svg(both(tmp_path, [("a", {}), ("old", {})], [("a", {}), ("new", {})]), LIGHT))
+    found = {part.get("data-alone"): part.text for part in svg.iter() if part.get("data-alone")}
+    assert found == {"new": "+", "gone": "\u00d7"}
+
+
 # Times that are not known.
 
 
@@ -494,6 +533,8 @@ def test_unknown_time_is_no_time_of_nothing(tmp_path: Path, gone: str) -> None:
     comparison = nr.compare(before, tmp_path / "a.csv")
     assert comparison.verdict is Verdict.INCOMPARABLE
     assert gate(comparison, "time>5%")[0] is Outcome.NO_EVIDENCE
+    assert "X830" in codes(comparison)
+    assert "X830" not in codes(both(tmp_path, *CLEAN))
 
 
 def test_order_of_the_sums_makes_no_verdict(tmp_path: Path) -> None:
@@ -881,9 +922,9 @@ def test_comment_with_many_gates_on_long_names_fits(tmp_path: Path) -> None:
 def test_names_are_code_in_the_comment(tmp_path: Path) -> None:
     name = "k<aBARb>(</details>*x*`y`)"
     text = to_markdown(both(tmp_path, [(name, {})], [(name, {"T": "10 us"})]))
-    (row,) = (line for line in text.splitlines() if line.startswith("| `` "))
+    (row,) = (line for line in text.splitlines() if line.startswith("| 1 | `` "))
     # A pipe in a cell is written with a backslash, also inside code (GitHub Flavored Markdown, tables).
-    assert row.replace("\\|", "").count("|") == 10
+    assert row.replace("\\|", "").count("|") == 11
     # That of the comment itself; all others are in the name, as code.
     assert re.sub("``.*?``", "", text).count("</details>") == 1
 

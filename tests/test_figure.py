@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 import ncu_roofline as nr
 from ncu_roofline.cli import main
+from ncu_roofline.formats import visible
 from ncu_roofline.render.picture import DARK, LIGHT, Chart, Frame, charts, to_svg
 from ncu_roofline.render.picture.convert import to_png
 from ncu_roofline.render.picture.frame import frame_of
 from ncu_roofline.render.picture.labels import Box, place_labels
-from ncu_roofline.render.picture.names import short_names, visible
+from ncu_roofline.render.picture.names import short_names
 from ncu_roofline.render.picture.paper import to_paper
 from tests.conftest import Write
 from tests.support import ROOT, details, launch

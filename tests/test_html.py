@@ -460,6 +460,19 @@ def test_name_is_copied(browser: Any, write: Write, tmp_path: Path) -> None:
     assert opened.page.input_value("#filter").strip() == name
 
 
+@pytest.mark.parametrize("width", [1024, 1280, 1440])
+def test_drawers_cover_nothing_of_the_table(browser: Any, sample: str, tmp_path: Path, width: int) -> None:
+    opened = Opened(browser, sample, tmp_path, "#k3")
+    opened.page.set_viewport_size({"width": width, "height": 800})
+    opened.page.locator("footer").scroll_into_view_if_needed()
+    bottom, top = opened.page.evaluate(
+        """() => [document.querySelector(".drawers").getBoundingClientRect().bottom,
+                  document.querySelector(".kernels").getBoundingClientRect().top]"""
+    )
+    assert bottom <= top
+    opened.page.get_by_role("button", name="AI L1").click(timeout=2000)
+
+
 def test_drawer_of_the_only_group_is_open(browser: Any, write: Write, tmp_path: Path) -> None:
     opened = Opened(browser, to_html(nr.analyze(write(details(*launch(FILLED))))), tmp_path)
     assert opened.page.locator("#k1").is_visible()

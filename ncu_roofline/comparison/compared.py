@@ -119,6 +119,8 @@ class Comparison:
 
 EQUAL: Final = 1e-9
 """Share below which numbers that were computed are the same."""
+PRINTED: Final = 5e-4
+"""Share below which single times are the same: ncu prints three to four digits of a time."""
 WHOLE: Final = "whole job"
 
 
@@ -213,9 +215,13 @@ def _verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
     if not one.samples or not two.samples:
         return Verdict.INCOMPARABLE
     known = noise(before, after)
-    # Sums in another order differ in their last digits.
-    is_same = math.isclose(one.median, two.median, rel_tol=EQUAL)
-    if is_same or (known.is_known and not known.is_significant):
+    if known.is_known:
+        # Medians that moved against the means say that a few samples stand out, and nothing else.
+        is_faster, is_slower = two.median < one.median, two.median > one.median
+        if known.is_significant and (is_faster if known.difference < 0.0 else is_slower):
+            return Verdict.IMPROVED if is_faster else Verdict.REGRESSED
+        return Verdict.INDISTINGUISHABLE
+    if math.isclose(one.median, two.median, rel_tol=PRINTED):
         return Verdict.INDISTINGUISHABLE
     return Verdict.IMPROVED if two.median < one.median else Verdict.REGRESSED
 

@@ -18,6 +18,7 @@ _STUDENT_80: Final = (
     0.863, 0.862, 0.861, 0.860, 0.859, 0.858, 0.858, 0.857, 0.856, 0.856, 0.855, 0.855, 0.854, 0.854,
 )  # fmt: skip
 """The same at 80 %."""
+_EQUAL: Final = 1e-9
 _NORMAL_975, _NORMAL_80 = 1.960, 0.842
 
 
@@ -36,12 +37,14 @@ class Noise:
     """What repeats say of a difference: the smallest one that is significant, and the smallest that is found reliably.
 
     Both are shares of the mean time before. ``significant``: Welch's t test of the means at 5 %; ``detectable``: found
-    in four of five comparisons; ``is_significant``: whether these means differ. NaN where a side has one sample only.
+    in four of five comparisons; ``is_significant``: whether these means differ, by ``difference`` seconds. NaN where a
+    side has one sample only.
     """
 
     significant: float
     detectable: float
     is_significant: bool = False
+    difference: float = math.nan
 
     @property
     def is_known(self) -> bool:
@@ -68,8 +71,10 @@ def noise(before: Sequence[float], after: Sequence[float]) -> Noise:
     below = sum(part**2 / (len(side) - 1) for part, side in zip(parts, (one, two), strict=True))
     freedom = int(error**4 / below) if below > 0 else len(_STUDENT_975)
     sure, often = _quantile(_STUDENT_975, _NORMAL_975, freedom), _quantile(_STUDENT_80, _NORMAL_80, freedom)
-    is_significant = abs(mean(two) - mean(one)) > sure * error
-    return Noise(sure * error / mean(one), (sure + often) * error / mean(one), is_significant)
+    difference = mean(two) - mean(one)
+    # Without any variance the last digits of sums are not a difference.
+    is_significant = abs(difference) > max(sure * error, _EQUAL * mean(one))
+    return Noise(sure * error / mean(one), (sure + often) * error / mean(one), is_significant, difference)
 
 
 def _quantile(table: Sequence[float], normal: float, freedom: int) -> float:

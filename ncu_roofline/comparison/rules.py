@@ -12,7 +12,7 @@ import numpy as np
 from ncu_roofline.checks import Evidence, Finding, Rule
 from ncu_roofline.comparison.compared import Comparison, incomparable
 from ncu_roofline.comparison.pairing import SAME
-from ncu_roofline.comparison.side import LAUNCHES
+from ncu_roofline.comparison.side import LAUNCHES, TIME
 from ncu_roofline.vocabulary import PATHS, Severity
 
 WORK: Final = 0.10
@@ -168,6 +168,21 @@ def quantities_differ(comparison: Comparison) -> Iterator[Evidence]:
             )
 
 
+def times_unknown(comparison: Comparison) -> Iterator[Evidence]:
+    """The time of the whole job is not known on a side.
+
+    A launch has no time, so that there is no verdict. Counters are compared all the same. Collect
+    ``gpu__time_duration.sum`` with every launch.
+    """
+    for side, word in ((comparison.before, "before"), (comparison.after, "after")):
+        if not (side.totals() > 0).any():
+            launched, times = side.amount(LAUNCHES), side.amount(TIME)
+            names = [
+                side.keys[place].kernel for place in np.flatnonzero(((launched > 0) & np.isnan(times)).any(axis=1))
+            ]
+            yield _said(f"{word}: no time is known of {_list(names)}", "Collect gpu__time_duration.sum.")
+
+
 def nothing_in_common(comparison: Comparison) -> Iterator[Evidence]:
     """No kernel of one side has a partner on the other.
 
@@ -213,7 +228,9 @@ def reports_with_errors(comparison: Comparison) -> Iterator[Evidence]:
     """
     for side, word in ((comparison.before, "before"), (comparison.after, "after")):
         if side.errors:
-            yield _said(f"{word}: {_list(side.errors, most=1)}", "See ncu-roofline check for that report.")
+            yield _said(
+                f"{word}: {_list(side.errors, most=1).removesuffix('.')}", "See ncu-roofline check for that report."
+            )
 
 
 def pairs_unused(comparison: Comparison) -> Iterator[Evidence]:
@@ -304,6 +321,7 @@ COMPARISON_RULES: Final = (
     Rule("X827", "ceilings-differ", Severity.WARNING, (), ceilings_differ),
     Rule("X828", "report-has-errors", Severity.ERROR, (), reports_with_errors),
     Rule("X829", "pair-without-effect", Severity.WARNING, (), pairs_unused),
+    Rule("X830", "times-unknown", Severity.WARNING, (), times_unknown),
 )
 """Rules over a comparison."""
 

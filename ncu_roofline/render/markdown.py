@@ -8,7 +8,7 @@ from typing import Final
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
-from ncu_roofline.formats import short_kernel
+from ncu_roofline.formats import short_kernel, visible
 from ncu_roofline.render.group_table import (
     advice,
     below,
@@ -79,6 +79,7 @@ def code(name: str) -> str:
 
 def escaped(text: str) -> str:
     """A text with what Markdown or HTML would take for markup made plain."""
+    text = visible(text)
     for mark in ("\\", "|", "<", "*", "_", "`", "["):
         text = text.replace(mark, "&lt;" if mark == "<" else f"\\{mark}")
     return text

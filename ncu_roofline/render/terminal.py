@@ -13,7 +13,7 @@ from rich.text import Text
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
-from ncu_roofline.formats import short_kernel
+from ncu_roofline.formats import short_kernel, visible
 from ncu_roofline.render.group_table import (
     advice,
     below,
@@ -92,7 +92,9 @@ def _print_findings(console: Console, findings: Sequence[Finding]) -> None:
     for finding in findings:
         launches = f" [launch {positions(finding.launches)}]" if finding.launches else ""
         head = Text(finding.severity.label, style=_STYLES[finding.severity])
-        console.print(head.append(f" {finding.code} {finding.name}{launches}: {finding.message}", style="default"))
+        console.print(
+            head.append(f" {finding.code} {finding.name}{launches}: {visible(finding.message)}", style="default")
+        )
         if text := advice(finding):
             console.print(Text(f"  {text}"))
     for command, codes in commands(findings).items():

@@ -11,14 +11,16 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from ncu_roofline.comparison import Compared, Comparison, Verdict
+from ncu_roofline.formats import visible
 from ncu_roofline.render.comparison import words
 from ncu_roofline.render.picture import Chart, Frame, Roof
 from ncu_roofline.render.picture.chart import COMPUTE, NOT_KNOWN, Rest
 from ncu_roofline.render.picture.frame import frame_of
-from ncu_roofline.render.picture.names import short_names, visible
-from ncu_roofline.render.picture.plot import LEFT, WIDTH, Plot
-from ncu_roofline.render.picture.roofs import draw_ridges, draw_roofs
-from ncu_roofline.render.picture.shapes import NOT_CLICKED, halo, line, look, shape, text
+from ncu_roofline.render.picture.labels import Box, place_labels
+from ncu_roofline.render.picture.names import short_names
+from ncu_roofline.render.picture.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Plot
+from ncu_roofline.render.picture.roofs import covered, draw_ridges, draw_roofs
+from ncu_roofline.render.picture.shapes import CHARACTER, NOT_CLICKED, halo, line, look, shape, text
 from ncu_roofline.render.picture.svg import FONT, draw_axes
 from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS
 from ncu_roofline.wording import count
@@ -115,6 +117,8 @@ def _chart(comparison: Comparison, moved: Sequence[Moved], frame: Frame | None) 
             roofs.append(Roof(name, max(peaks), "report", math.nan))
     points = [point for one in moved for point in (one.before, one.after)]
     points += [(x, one.after[1]) for one in moved for _, x in one.others.values()]
+    alone = [(one.of, side) for some, side in ((comparison.new, 1), (comparison.gone, 0)) for one in some]
+    points += [at for at in (_place(of, side) for of, side in alone) if at is not None]
     bandwidths, ceilings = ([roof.value for roof in roofs if roof.is_tier is tier] for tier in (True, False))
     none = np.zeros(0)
     devices = visible(" and ".join(device.label for device in comparison.after.devices))
@@ -129,7 +133,7 @@ def _body(comparison: Comparison, plot: Plot, moved: Sequence[Moved]) -> Iterato
     colors, whole = plot.colors, comparison.whole
     yield text(LEFT, 18, f"{plot.chart.device}: {words.verdict(whole)}", colors["text"], size=13, weight=600)
     unchanged = len(comparison.pairs) - len(words.shown(comparison.pairs))
-    same = f"; {count(unchanged, 'pair')} with the same time not drawn" if unchanged else ""
+    same = f"; {count(unchanged, 'pair')} with the same time and amounts not drawn" if unchanged else ""
     yield text(LEFT, 33, f"{words.times(whole)}; {words.tally(comparison)}{same}", colors["muted"])
     if not moved:
         yield text(LEFT, 60, "No pair has times, FLOP and bytes on both sides.", colors["text"], size=12)
@@ -137,10 +141,15 @@ def _body(comparison: Comparison, plot: Plot, moved: Sequence[Moved]) -> Iterato
     yield from draw_axes(plot)
     yield from draw_roofs(plot)
     yield from draw_ridges(plot)
-    drawn = [one for one in moved if one.pair.ratio != 1.0][:_DRAWN]
+    changed = {id(one) for one in words.shown(comparison.pairs)}
+    drawn = [one for one in moved if id(one.pair) in changed][:_DRAWN]
     names = short_names([one.pair.name for one in drawn])
+    judged = comparison.verdict is not Verdict.INCOMPARABLE
     for one, name in zip(reversed(drawn), reversed(names), strict=True):
-        yield from _pair(plot, one, name, judged=comparison.verdict is not Verdict.INCOMPARABLE)
+        yield from _pair(plot, one, name, judged=judged)
+    if judged:
+        yield from _speeds(plot, drawn)
+    yield from _alone(plot, comparison)
 
 
 def _pair(plot: Plot, one: Moved, name: str, *, judged: bool) -> Iterator[str]:
@@ -150,33 +159,67 @@ def _pair(plot: Plot, one: Moved, name: str, *, judged: bool) -> Iterator[str]:
     data = f'data-pair="{one.number}" data-tier="{one.tier}" data-path="{one.path}"'
     before = f'{data} data-side="before" data-intensity="{one.before[0]!r}" data-value="{one.before[1]!r}"'
     after = f'{data} data-side="after" data-intensity="{one.after[0]!r}" data-value="{one.after[1]!r}"'
+    is_sure = judged and one.pair.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
     for tier, (left, right) in one.others.items():
-        # The other tiers: small, on a thin line from before to after.
-        yield line(plot.x(left), y1, plot.x(right), y2, color, 0.8)
+        # The other tiers: small, on a thin arrow from before to after.
+        yield shape(tier, plot.x(left), y1, _TICK - 1.5, look("none", color, 1))
+        if is_sure and math.hypot(plot.x(right) - plot.x(left), y2 - y1) > _TICK + _APART:
+            yield from _arrow(color, (plot.x(left), y1), (plot.x(right), y2), _TICK)
         yield shape(tier, plot.x(right), y2, _TICK, f'{look(colors["page"], color, 1.5)} {data} data-other="{tier}"')
     yield shape(one.tier, x1, y1, _RADIUS - 2, f'{look("none", color, 1.5)} stroke-dasharray="2 2" {before}')
-    is_sure = judged and one.pair.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
     if is_sure and math.hypot(x2 - x1, y2 - y1) > _RADIUS + _APART:
-        yield from _arrow(plot, x1, y1, x2, y2)
+        yield from _arrow(colors["text"], (x1, y1), (x2, y2), _RADIUS)
     said = f"{one.number} {name}: {words.verdict(one.pair)}\n{words.times(one.pair)}\n{words.cause(one.pair)}"
     yield shape(one.tier, x2, y2, _RADIUS, f"{look(color, color, 1)} {after}", said.strip())
     yield text(x2, y2 + 4, str(one.number), colors["on fill"], anchor="middle", weight=600, extra=NOT_CLICKED)
-    if is_sure:
-        place = min(x2 + _RADIUS + 4, 440.0)
-        yield text(place, y2 + 4 if place > x2 else y2 - 12, words.speed(one.pair), colors["text"], extra=halo(colors))
 
 
-def _arrow(plot: Plot, x1: float, y1: float, x2: float, y2: float) -> Iterator[str]:
-    """A line with a head that ends at the mark."""
+def _speeds(plot: Plot, drawn: Sequence[Moved]) -> Iterator[str]:
+    """How much faster or slower, beside the marks where there is room."""
+    sure = [one for one in drawn if one.pair.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)]
+    obstacles = list(covered(plot))
+    for one in drawn:
+        for x, y in (one.before, one.after):
+            across, down = plot.x(x), plot.y(y)
+            obstacles.append(Box(across - _RADIUS, down - _RADIUS, across + _RADIUS, down + _RADIUS))
+    texts = [words.speed(one.pair) for one in sure]
+    spots = [(plot.x(one.after[0]), plot.y(one.after[1]), _RADIUS) for one in sure]
+    places = place_labels(texts, spots, obstacles, Box(LEFT, TOP, RIGHT, BOTTOM), CHARACTER)
+    for said, place in zip(texts, places, strict=True):
+        if place is not None:
+            yield text(*place, said, plot.colors["text"], extra=halo(plot.colors))
+
+
+def _alone(plot: Plot, comparison: Comparison) -> Iterator[str]:
+    """What is new as a plus, what is gone as a cross, where they have a place."""
+    color = plot.colors["text"]
+    for some, side, sign in ((comparison.new, 1, "+"), (comparison.gone, 0, "\u00d7")):
+        for one in some[:_DRAWN]:
+            at = _place(one.of, side)
+            if at is not None:
+                data = f'data-alone="{"new" if side else "gone"}"'
+                yield text(plot.x(at[0]), plot.y(at[1]) + 6, sign, color, anchor="middle", size=18, extra=data)
+
+
+def _place(one: Compared, side: int) -> tuple[float, float] | None:
+    """Place of what one side has only: of the path with the highest rate, at the first tier that is known."""
+    rates = {path: one.value(f"work.{path}.rate", side) for path in FLOP_PATHS}
+    path = max(rates, key=lambda name: np.nan_to_num(rates[name]))
+    places = [_at(one, path, tier, side) for tier in CORE_TIERS]
+    return next((place for place in places if place[0] > 0), None)
+
+
+def _arrow(color: str, begin: tuple[float, float], end: tuple[float, float], radius: float) -> Iterator[str]:
+    """A line with a head that ends at the mark, whose radius is given."""
+    (x1, y1), (x2, y2) = begin, end
     length = math.hypot(x2 - x1, y2 - y1)
     across, down = (x2 - x1) / length, (y2 - y1) / length
-    x, y = x2 - across * (_RADIUS + 1), y2 - down * (_RADIUS + 1)
-    color = plot.colors["text"]
-    yield line(x1 + across * (_RADIUS - 2), y1 + down * (_RADIUS - 2), x - across * 5, y - down * 5, color, 1.2)
-    left, right = (
-        (x - 7 * across - 3 * down, y - 7 * down + 3 * across),
-        (x - 7 * across + 3 * down, y - 7 * down - 3 * across),
-    )
+    x, y = x2 - across * (radius + 1), y2 - down * (radius + 1)
+    head = 0.5 + radius / 16
+    yield line(x1 + across * (radius - 2), y1 + down * (radius - 2), x - across * 5, y - down * 5, color, 0.2 + head)
+    back = (x - 7 * head * across, y - 7 * head * down)
+    left = (back[0] - 3 * head * down, back[1] + 3 * head * across)
+    right = (back[0] + 3 * head * down, back[1] - 3 * head * across)
     points = " ".join(f"{a:.2f},{b:.2f}" for a, b in ((x, y), left, right))
     yield f'<polygon points="{points}" fill="{color}"/>'
 

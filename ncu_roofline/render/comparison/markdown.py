@@ -20,7 +20,7 @@ _KERNEL: Final = 60
 _GATES: Final = 20
 _GATE: Final = 200
 """Characters of a gate that are shown."""
-_HEAD: Final = ("kernel", "before", "after", "verdict", "work", "traffic", "ceilings", "efficiency", "bound by")
+_HEAD: Final = ("#", "kernel", "before", "after", "verdict", "work", "traffic", "ceilings", "efficiency", "bound by")
 _MARKS: Final = {Outcome.PASSED: "passed", Outcome.FAILED: "**failed**", Outcome.NO_EVIDENCE: "**no evidence**"}
 
 
@@ -34,7 +34,8 @@ def to_markdown(comparison: Comparison, gates: Sequence[GateResult] = (), *, pic
 
     """
     short = list(_short(comparison, gates, picture))
-    rest = [_row(one) for one in words.shown(comparison.pairs)[_ROWS:]]
+    numbers = {id(one): number for number, one in enumerate(comparison.pairs, start=1)}
+    rest = [_row(numbers[id(one)], one) for one in words.shown(comparison.pairs)[_ROWS:]]
     details = list(_details(comparison))
     foot = ["", f"<sub>ncu-roofline {VERSION}; percentages are of the value before</sub>"]
     while True:
@@ -75,7 +76,8 @@ def _short(comparison: Comparison, gates: Sequence[GateResult], picture: str | N
     if changed:
         yield table_row(_HEAD)
         yield _rule()
-        yield from map(_row, changed)
+        numbers = {id(one): number for number, one in enumerate(comparison.pairs, start=1)}
+        yield from (_row(numbers[id(one)], one) for one in changed)
         yield ""
     if picture is not None:
         yield (
@@ -86,10 +88,11 @@ def _short(comparison: Comparison, gates: Sequence[GateResult], picture: str | N
 
 
 def _rule() -> str:
-    return table_row([":--", "--:", "--:", ":--", "--:", "--:", "--:", "--:", ":--"])
+    return table_row(["--:", ":--", "--:", "--:", ":--", "--:", "--:", "--:", "--:", ":--"])
 
 
-def _row(one: Compared) -> str:
+def _row(number: int, one: Compared) -> str:
+    """A pair with its number in the figure."""
     cells = [
         seconds(one.before.median),
         seconds(one.after.median),
@@ -97,7 +100,7 @@ def _row(one: Compared) -> str:
         *words.factors(one),
         words.bound(one),
     ]
-    return table_row([code(short_kernel(one.name, _KERNEL)).replace("|", "\\|"), *map(escaped, cells)])
+    return table_row([str(number), code(short_kernel(one.name, _KERNEL)).replace("|", "\\|"), *map(escaped, cells)])
 
 
 def _details(comparison: Comparison) -> Iterator[str]:

@@ -8,13 +8,13 @@ from html import escape
 from typing import Any, Final
 
 from ncu_roofline.comparison import Compared, Comparison, GateResult, Side, Verdict
-from ncu_roofline.formats import seconds
+from ncu_roofline.formats import seconds, visible
 from ncu_roofline.render.comparison import words
 from ncu_roofline.render.comparison.figure import to_svg
 from ncu_roofline.render.html.document import asset, policy, theme
 from ncu_roofline.render.html.markup import MISSING, cell, script_json, text
 from ncu_roofline.render.picture import LIGHT, Frame
-from ncu_roofline.render.picture.names import short_names, visible
+from ncu_roofline.render.picture.names import short_names
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ncu_roofline.comparison import Compared, Comparison, GateResult
-from ncu_roofline.formats import aligned, seconds, short_kernel
+from ncu_roofline.formats import aligned, seconds, short_kernel, visible
 from ncu_roofline.render.comparison import words
 from ncu_roofline.wording import count
 
@@ -33,17 +33,17 @@ def _lines(comparison: Comparison, gates: Sequence[GateResult], top: int | None,
     if top is not None and len(changed) > top:
         yield f"{len(changed) - top} more not shown (--top {top})."
     if len(changed) < len(comparison.pairs):
-        yield f"{count(len(comparison.pairs) - len(changed), 'pair')} with exactly the same time not shown."
+        yield f"{count(len(comparison.pairs) - len(changed), 'pair')} with exactly the same time and amounts not shown."
     for one in changed[:top]:
         yield from _amounts(one)
     for word, some in (("gone", comparison.gone), ("new", comparison.new)):
-        yield from (f"{word}: {words.alone(one)}" for one in some[:top])
+        yield from (visible(f"{word}: {words.alone(one)}") for one in some[:top])
     if not quiet:
         for finding in comparison.finding_list:
-            yield f"{finding.severity.label} {finding.code} {finding.name}: {finding.message}"
+            yield visible(f"{finding.severity.label} {finding.code} {finding.name}: {finding.message}")
             if finding.help:
                 yield f"  {finding.help}"
-    yield from (f"gate {words.gate(result)}" for result in gates)
+    yield from (visible(f"gate {words.gate(result)}") for result in gates)
 
 
 def _row(one: Compared) -> tuple[str, ...]:

@@ -173,5 +173,5 @@ def gate(result: GateResult) -> str:
 
 
 def shown(pairs: Sequence[Compared]) -> list[Compared]:
-    """Pairs whose time changed or is not known; the others are counted."""
-    return [one for one in pairs if one.ratio != 1.0]
+    """Pairs of which the time or an amount changed or is not known; the others are counted."""
+    return [one for one in pairs if one.ratio != 1.0 or any(row[3] not in ("=", UNKNOWN) for row in amounts(one))]

@@ -14,14 +14,13 @@ from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import Columns
 from ncu_roofline.checks import Finding
 from ncu_roofline.explain import Explained
-from ncu_roofline.formats import UNKNOWN, percent, quantity, seconds, shape
+from ncu_roofline.formats import UNKNOWN, percent, quantity, seconds, shape, visible
 from ncu_roofline.render.explanation import subject_to_text
 from ncu_roofline.render.group_table import positions
 from ncu_roofline.render.html.markup import MISSING, quoted, share_bar, text
 from ncu_roofline.render.picture import LIGHT, Mark
 from ncu_roofline.render.picture.chart import COMPUTE, Use
 from ncu_roofline.render.picture.charts import groups_of
-from ncu_roofline.render.picture.names import visible
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.plot import plain
 from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS, Severity, amount_prefix, work_unit
@@ -29,9 +28,10 @@ from ncu_roofline.wording import count
 
 _EXPLAINED: Final = 12
 """Longest groups whose formulas are in their drawers."""
-SMALL: Final = 1_500
 LARGE: Final = 400_000
-"""Characters of formulas in a page that is to be small, and in one that need not be."""
+"""Characters of formulas in a page that need not be small."""
+_AROUND: Final = 150
+"""Characters around the formulas of a subject: what folds them, and what is escaped."""
 _BINS: Final = 20
 _LONG_NAME: Final = 200
 _FEW: Final = 5
@@ -233,8 +233,8 @@ def _formulas(
     wanted += [(mark.number, one) for mark in marks for one in subjects[mark.number] if one.name != mark.bound]
     found: dict[int, list[_Subject]] = {}
     for number, subject in wanted:
-        if len(subject.said) <= room:
-            room -= len(subject.said)
+        if len(subject.said) + _AROUND <= room:
+            room -= len(subject.said) + _AROUND
             found.setdefault(number, []).append(subject)
     return found
 

@@ -7,7 +7,7 @@ import math
 from html import escape
 from typing import Any, Final
 
-from ncu_roofline.render.picture.names import visible
+from ncu_roofline.formats import visible
 
 MISSING: Final = "\u2013"
 """Stands where a number is not known."""

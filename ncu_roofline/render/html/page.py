@@ -15,16 +15,18 @@ from ncu_roofline.data_files import metric_map_directory
 from ncu_roofline.render.group_table import commands
 from ncu_roofline.render.html.data import model, paths, plots
 from ncu_roofline.render.html.document import asset, policy, theme
-from ncu_roofline.render.html.drawers import LARGE, SMALL, drawers
+from ncu_roofline.render.html.drawers import LARGE, drawers
 from ncu_roofline.render.html.foot import foot
 from ncu_roofline.render.html.head import errors, head
 from ncu_roofline.render.html.library import Library
 from ncu_roofline.render.html.markup import script_json, text
 from ncu_roofline.render.html.table import rows_of, table
-from ncu_roofline.render.picture import LIGHT, Chart, Frame, charts, to_svg
+from ncu_roofline.render.picture import LIGHT, Chart, Frame, Mark, charts, to_svg
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.svg import has_axes
 
+_STATIC: Final = 59_000
+"""Bytes of a static page up to which it has formulas."""
 _AXES: Final = (
     "<p>Both axes are logarithmic. Sloped lines are the bandwidths of the memory tiers, horizontal ones the peaks of "
     "the instruction paths, at the clock of the run. A kernel group is one mark at the tier that binds it; small "
@@ -68,9 +70,7 @@ def to_html(
     named = " and ".join(dict.fromkeys(chart.device for chart in drawn))
     scripts = list(_scripts(library))
     # Drawers explain from the inputs, whose names are those of the analysis that was given.
-    sections = (
-        _without_folders(part, analysis) for part in drawers(analysis, rows, room=SMALL if library is None else LARGE)
-    )
+    sections = _sections(analysis, rows, LARGE if library is not None else 0)
     explained = _AXES if any(map(has_axes, drawn)) else _ROWS
     single = " single" if len(rows) == 1 else ""
     parts = [
@@ -107,7 +107,17 @@ def to_html(
     # The library comes after everything that can be read without it.
     parts += [f"<script>{scripts[0]}</script>"]
     parts += [library.element, f"<script>{scripts[1]}</script>"] if library is not None else []
-    return "\n".join([*parts, "</body>", "</html>"]) + "\n"
+    page = "\n".join([*parts, "</body>", "</html>"]) + "\n"
+    room = _STATIC - len(page.encode()) if library is None else 0
+    if room <= 0:
+        return page
+    # A static page is small: formulas take what room the rest leaves.
+    return page.replace("\n".join(sections), "\n".join(_sections(analysis, rows, room)), 1)
+
+
+def _sections(analysis: Analysis, rows: Sequence[Mark], room: int) -> list[str]:
+    """The drawers, in which files stand without their folders."""
+    return [_without_folders(part, analysis) for part in drawers(analysis, rows, room=room)]
 
 
 def to_notebook(analysis: Analysis) -> str:

@@ -12,11 +12,11 @@ import numpy as np
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered, ratio, rows, unknown
 from ncu_roofline.budget import application_bound
-from ncu_roofline.formats import shape
+from ncu_roofline.formats import shape, visible
 from ncu_roofline.render.group_table import UTILIZATION_TITLES
 from ncu_roofline.render.picture.chart import COMPUTE, FAR_FROM_ALL, NOT_KNOWN, Chart, Mark, Rest, Roof, Use, usage
 from ncu_roofline.render.picture.frame import Frame, frame_of
-from ncu_roofline.render.picture.names import short_names, visible
+from ncu_roofline.render.picture.names import short_names
 from ncu_roofline.vocabulary import (
     CORE_TIERS,
     FLOP_PATHS,

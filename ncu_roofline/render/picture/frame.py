@@ -79,7 +79,7 @@ def frame_of(bandwidths: Sequence[float], peaks: Sequence[float], points: Sequen
         y_high = _ABOVE * max(peaks, default=bandwidths[0] * x_high)
     else:
         highest = max([*peaks, *(rate for _, rate in points)], default=1e12)
-        y_low, y_high = 10.0 ** (math.floor(math.log10(highest)) - 5), _ABOVE * highest
+        y_low, y_high = 10.0 ** (math.floor(math.log10(highest)) - 5), 10.0 ** math.ceil(math.log10(_ABOVE * highest))
     machine = Frame(x_low, x_high, y_low, y_high)
     below_x, above_x = _outside([x for x, _ in points], x_low, x_high)
     below_y, above_y = _outside([y for _, y in points], y_low, y_high)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
+from ncu_roofline.formats import visible
 from ncu_roofline.timings import base_name
 
 WIDTH: Final = 26
-_HIDDEN: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-"""Unicode categories of characters that cannot be seen or are none."""
 _UNNAMED: Final = "(no name)"
 
 
@@ -28,13 +26,6 @@ def short_names(names: Sequence[str | None]) -> list[str]:
                 piece = visible(re.split(r"[<>(),]", text[start:].lstrip(" ,<>()"), maxsplit=1)[0][:WIDTH])
                 result[place] = f"{base} …{piece}" if piece else base
     return result
-
-
-def visible(text: str) -> str:
-    """A text in which control characters and those that turn the direction of writing are written out."""
-    return "".join(
-        f"\\u{ord(character):04x}" if unicodedata.category(character) in _HIDDEN else character for character in text
-    )
 
 
 def _common(texts: Sequence[str]) -> int:

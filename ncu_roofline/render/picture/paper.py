@@ -27,6 +27,8 @@ _PANEL: Final = 168.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34.0, WIDTH - 6.0, 14.0, 140.0
 _SHOWN: Final = len(ascii_uppercase)
 """The longest groups, which have a letter each."""
+_EDGE: Final = 6.0
+"""Points from the right edge in which a number does not fit around its tick."""
 _SIZE: Final = 8
 """Size of all texts in points."""
 _HALO: Final = f'paint-order="stroke" stroke="{LIGHT["page"]}" stroke-width="2"'
@@ -146,7 +148,8 @@ def _axes(panel: _Panel) -> Iterator[str]:
         x = panel.x(value)
         yield line(x, bottom, x, bottom + 3, colors["text"], 1)
         if number % _step(len(frame.decades_of_x()), 6) == 0:
-            yield _said(x, bottom + 11, plain(value), anchor="middle")
+            at_edge = x > _RIGHT - _EDGE
+            yield _said(WIDTH - 1 if at_edge else x, bottom + 11, plain(value), anchor="end" if at_edge else "middle")
     for number, value in enumerate(frame.decades_of_y()):
         y = panel.y(value)
         yield line(_LEFT - 3, y, _LEFT, y, colors["text"], 1)
