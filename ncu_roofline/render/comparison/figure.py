@@ -182,6 +182,9 @@ def _speeds(plot: Plot, drawn: Sequence[Moved]) -> Iterator[str]:
         for x, y in (one.before, one.after):
             across, down = plot.x(x), plot.y(y)
             obstacles.append(Box(across - _RADIUS, down - _RADIUS, across + _RADIUS, down + _RADIUS))
+        down = plot.y(one.after[1])
+        for _, value in one.others.values():
+            obstacles.append(Box(plot.x(value) - _TICK, down - _TICK, plot.x(value) + _TICK, down + _TICK))
     texts = [words.speed(one.pair) for one in sure]
     spots = [(plot.x(one.after[0]), plot.y(one.after[1]), _RADIUS) for one in sure]
     places = place_labels(texts, spots, obstacles, Box(LEFT, TOP, RIGHT, BOTTOM), CHARACTER)
