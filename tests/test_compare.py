@@ -537,6 +537,19 @@ def test_unknown_time_is_no_time_of_nothing(tmp_path: Path, gone: str) -> None:
     assert "X830" not in codes(both(tmp_path, *CLEAN))
 
 
+def test_counters_gate_where_only_times_are_not_known(tmp_path: Path) -> None:
+    paths = []
+    for name, size in (("b.csv", "10 Mbyte"), ("a.csv", "20 Mbyte")):
+        metrics = {key: value for key, value in FILLED.items() if key != "T"} | {"DB": size}
+        paths.append(tmp_path / name)
+        paths[-1].write_text(details(*launch(metrics)))
+    comparison = nr.compare(*paths)
+    assert comparison.verdict is Verdict.INCOMPARABLE
+    assert gate(comparison, "traffic.dram.bytes>50%")[0] is Outcome.FAILED
+    assert gate(comparison, "work.fp32.count>1%")[0] is Outcome.PASSED
+    assert gate(comparison, "time>5%") == (Outcome.NO_EVIDENCE, "whole job: time is not known on both sides")
+
+
 def test_order_of_the_sums_makes_no_verdict(tmp_path: Path) -> None:
     kernels: list[Kernel] = [(f"k{n}", {"T": f"{100 / (n + 3):.4f} us"}) for n in range(40)]
     comparison = both(tmp_path, kernels, kernels[::-1])
@@ -954,6 +967,14 @@ def test_figure_has_both_sides_at_their_places(tmp_path: Path) -> None:
     assert float(str(marks["after"].get("data-value"))) == pytest.approx(1e7 / 30e-6)
     assert {part.get("data-other") for part in svg.iter() if part.get("data-other")} == {"l2", "l1"}
     assert any("1.667x faster" in str(text.text) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
+
+
+def test_ceilings_of_the_figure_have_their_source(tmp_path: Path) -> None:
+    path, roofs = report(tmp_path, "r.csv", ("k", {})), tmp_path / "roofs.yaml"
+    roofs.write_text("schema: 1\nsources: [by hand]\nceilings:\n  dram: {value: 0.6 TB/s}\n", encoding="utf-8")
+    measured = nr.analyze(path, ceilings=roofs, peak_source="measured")
+    svg = ElementTree.fromstring(to_svg(nr.compare(measured, measured), LIGHT))
+    assert {part.get("data-source") for part in svg.iter() if part.get("data-roof")} == {"measured or report"}
 
 
 def test_figure_of_sides_that_may_not_be_compared_has_no_arrow(tmp_path: Path) -> None:

@@ -531,6 +531,13 @@ def test_caption_has_device_clock_sources_letters_and_what_is_not_shown(tmp_path
     assert "Not shown, without counted FLOP or without bytes: hash_u32." in text
 
 
+def test_hidden_characters_of_names_are_written_out_in_the_caption(tmp_path: Path, write: Write) -> None:
+    on_paper(tmp_path, "svg", write(details(*launch(FILLED, kernel="k\x1b[31m\u202e(int)"))))
+    text = (tmp_path / "out.txt").read_text(encoding="utf-8")
+    assert not re.search("[\x00-\x08\x1b\u202e]", text)
+    assert "A: k\\u001b[31m\\u202e(int); 1 launch" in text
+
+
 def test_caption_has_the_day_that_the_build_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     on_paper(tmp_path, "svg")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from ncu_roofline.comparison.compared import Compared, Comparison, Verdict
+from ncu_roofline.comparison.compared import Compared, Comparison
 from ncu_roofline.comparison.pairing import SAME
+from ncu_roofline.comparison.rules import NO_VERDICT
 from ncu_roofline.comparison.side import REGISTERS, SPILLS, TIME, Key
 from ncu_roofline.errors import UsageError
 from ncu_roofline.formats import short_kernel
@@ -142,7 +143,7 @@ def _quantity(comparison: Comparison, gate: Gate) -> GateResult:
 
 def _why_not(comparison: Comparison, gate: Gate) -> str:
     """Why nothing can be said; empty where something can."""
-    if gate.is_change and comparison.verdict is Verdict.INCOMPARABLE:
+    if gate.is_change and not NO_VERDICT.isdisjoint(finding.code for finding in comparison.finding_list):
         return "the sides may not be compared"
     sources = comparison.before.peak_sources, comparison.after.peak_sources
     if gate.is_change and gate.name.startswith("bound.") and all(sources) and sources[0] != sources[1]:

@@ -325,7 +325,7 @@ COMPARISON_RULES: Final = (
 )
 """Rules over a comparison."""
 
-_NO_VERDICT: Final = frozenset({"X811", "X812", "X813", "X825"})
+NO_VERDICT: Final = frozenset({"X811", "X812", "X813", "X825"})
 """Rules that mean that the times of the sides may not be held against each other."""
 
 
@@ -338,7 +338,7 @@ def judged(comparison: Comparison) -> Comparison:
     ]
     found.sort(key=lambda finding: -finding.severity)
     result = replace(comparison, finding_list=tuple(found))
-    return incomparable(result) if any(one.code in _NO_VERDICT for one in found) else result
+    return incomparable(result) if any(one.code in NO_VERDICT for one in found) else result
 
 
 def _said(message: str, advice: str) -> Evidence:

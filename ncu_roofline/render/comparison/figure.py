@@ -111,10 +111,12 @@ def _chart(comparison: Comparison, moved: Sequence[Moved], frame: Frame | None) 
     """Roofs of the side after; the marks are drawn here."""
     paths = [path for path in FLOP_PATHS if any(one.path == path for one in moved)]
     roofs = []
+    # Which of several sources a ceiling is from is not kept.
+    source = " or ".join(comparison.after.peak_sources)
     for name in (*CORE_TIERS, *paths):
         peaks = [one.peaks[name][1] for one in comparison.pairs if name in one.peaks and one.peaks[name][1] > 0]
         if peaks:
-            roofs.append(Roof(name, max(peaks), "report", math.nan))
+            roofs.append(Roof(name, max(peaks), source, math.nan))
     points = [point for one in moved for point in (one.before, one.after)]
     points += [(x, one.after[1]) for one in moved for _, x in one.others.values()]
     alone = [(one.of, side) for some, side in ((comparison.new, 1), (comparison.gone, 0)) for one in some]

@@ -9,11 +9,11 @@ from string import ascii_uppercase
 from typing import Final
 from xml.sax.saxutils import escape
 
-from ncu_roofline.formats import percent, quantity, seconds
+from ncu_roofline.formats import percent, quantity, seconds, visible
 from ncu_roofline.render.picture.chart import Chart, Mark, Roof
 from ncu_roofline.render.picture.palette import LIGHT, roof_color, title
-from ncu_roofline.render.picture.plot import plain, roof_ends, with_prefix
-from ncu_roofline.render.picture.roofs import DASHES, slope_names, value_of
+from ncu_roofline.render.picture.plot import Plot, plain, roof_ends, with_prefix
+from ncu_roofline.render.picture.roofs import DASHES, slope_names, source_of, value_of
 from ncu_roofline.render.picture.shapes import line
 from ncu_roofline.vocabulary import FLOP_PATHS
 from ncu_roofline.wording import count
@@ -82,18 +82,16 @@ def caption(chart: Chart, date: str | None) -> str:
         date: when, None if it is not to be said.
 
     """
-    low, high = chart.clock
-    clock = "" if math.isnan(low) else f", SM clock {quantity(low, 'Hz')}"
-    clock += f" to {quantity(high, 'Hz')}" if high > low * 1.001 else ""
-    lines = [f"Roofline of {chart.device}{f', CC {chart.cc}' if chart.cc else ''}{clock}{f', {date}' if date else ''}."]
-    roofs = [f"{title(roof.name)} {value_of(roof)} ({_source(roof)})" for roof in chart.roofs]
+    device, _ = Plot(chart, LIGHT).heading()
+    lines = [f"Roofline of {device}{f', {date}' if date else ''}."]
+    roofs = [f"{title(roof.name)} {value_of(roof)} ({source_of(roof)})" for roof in chart.roofs]
     lines.append(f"Ceilings: {'; '.join(roofs)}." if roofs else "No ceiling is known.")
     outside = chart.outside
-    lines.append("Each letter is a kernel group at the memory tier that binds it:")
+    lines.append("Each letter is a kernel group, at the memory tier that binds it or else at the farthest one:")
     for panel in _panels(chart):
         for letter, mark in panel.letters.items():
             roof = percent(mark.fraction, at_least=not mark.complete)
-            called = f"{letter}: {' '.join(mark.full_name.split())}"
+            called = f"{letter}: {visible(' '.join(mark.full_name.split()))}"
             lines.append(
                 f"{called}; {count(mark.launches, 'launch')}, {seconds(mark.time)}, {panel.path} "
                 f"{quantity(mark.rate, 'FLOP/s')}, {plain(mark.intensity[str(mark.tier)])} FLOP/byte at "
@@ -124,10 +122,6 @@ def _panels(chart: Chart) -> list[_Panel]:
         if marks:
             panels.append(_Panel(chart, path, letters, _PANEL * len(panels)))
     return panels
-
-
-def _source(roof: Roof) -> str:
-    return roof.source + ("" if math.isnan(roof.clock) else f" at {quantity(roof.clock, 'Hz')}")
 
 
 def _draw(panel: _Panel) -> Iterator[str]:

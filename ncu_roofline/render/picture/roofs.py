@@ -119,10 +119,13 @@ def _of(roof: Roof) -> str:
     return "" if roof.source == "report" else f" ({roof.source})"
 
 
+def source_of(roof: Roof) -> str:
+    """Where it is from, and at which clock."""
+    return roof.source + ("" if math.isnan(roof.clock) else f" at {quantity(roof.clock, 'Hz')}")
+
+
 def _hover(roof: Roof) -> str:
-    """Value, source and clock of a ceiling."""
-    clock = "" if math.isnan(roof.clock) else f" at {quantity(roof.clock, 'Hz')}"
-    return f"{title(roof.name)} {value_of(roof)}, {roof.source}{clock}"
+    return f"{title(roof.name)} {value_of(roof)}, {source_of(roof)}"
 
 
 def _dash(roof: Roof) -> str:
