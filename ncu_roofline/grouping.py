@@ -76,13 +76,13 @@ def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -
     result["invocations"] = np.bincount(codes, columns["invocations"], minlength=size).astype(np.int64)
     result |= _paths(columns, codes, size)
     if "external.time" in columns:
-        result["external.time"] = _whole_sum(columns["external.time"], codes, size)
+        result["external.time"] = whole_sum(columns["external.time"], codes, size)
         result["external.weak"] = np.bincount(codes, columns["external.match"] == "weak", minlength=size) > 0
     for tier in TIERS:
         if f"traffic.{tier}.rate" in columns:
             rate, share = _rate_and_share(columns, f"traffic.{tier}", "bytes", codes, size)
             result[f"{tier}.rate"], result[f"{tier}.share"] = rate, share
-            result[f"{tier}.bytes"] = _whole_sum(columns[f"traffic.{tier}.bytes"], codes, size)
+            result[f"{tier}.bytes"] = whole_sum(columns[f"traffic.{tier}.bytes"], codes, size)
     for name in [column for column in columns if column.startswith("utilization.")]:
         result[f"{name}.low"] = np.fmin.reduceat(columns[name][order], begins)
         result[f"{name}.high"] = np.fmax.reduceat(columns[name][order], begins)
@@ -143,7 +143,7 @@ def _bound(columns: Columns, codes: Codes, size: int) -> Columns:
     np.fmax.at(highest, codes, columns["bound.fraction"])
     incomplete = np.bincount(codes, ~columns["bound.complete"], minlength=size)
     return {
-        "bound.by": _leading_bound(columns, codes, size),
+        "bound.by": leading_bound(columns, codes, size),
         "bound.time": _sum(columns["bound.time"], codes, size),
         "bound.fraction": np.where(np.isnan(measured), highest, ratio(bound, measured)),
         "bound.headroom": measured - bound,
@@ -151,7 +151,7 @@ def _bound(columns: Columns, codes: Codes, size: int) -> Columns:
     }
 
 
-def _leading_bound(columns: Columns, codes: Codes, size: int) -> ObjectArray:
+def leading_bound(columns: Columns, codes: Codes, size: int) -> ObjectArray:
     """What binds most of the time of each group; None where for most of it nothing can be said."""
     time, fraction = columns["time"], columns["bound.fraction"]
     # Without times the launches that are nearer to their ceiling stand for the group.
@@ -176,7 +176,7 @@ def _paths(columns: Columns, codes: Codes, size: int) -> Columns:
         extent = columns[f"work.{name}.extent"]
         counts = (extent == Extent.EXACT.label) | (extent == Extent.AT_LEAST.label)
         own_rate, own_share = _rate_and_share(columns, f"work.{name}", "count", codes, size, only=counts)
-        count = _whole_sum(np.where(counts, columns[f"work.{name}.count"], np.nan), codes, size)
+        count = whole_sum(np.where(counts, columns[f"work.{name}.count"], np.nan), codes, size)
         result |= {f"{name}.rate": own_rate, f"{name}.share": own_share, f"{name}.count": count}
         nearer = (np.nan_to_num(own_share, nan=-1.0) > np.nan_to_num(share, nan=-1.0)) & (own_rate > 0)
         faster = np.isnan(share) & np.isnan(own_share) & (own_rate > np.nan_to_num(rate))
@@ -200,13 +200,13 @@ def _rate_and_share(
     alone = np.bincount(codes, minlength=size) == 1
     single_rate, single_share = unknown(size), unknown(size)
     single_rate[codes], single_share[codes] = rate, ratio(rate, peak)
-    time = _whole_sum(columns["time"], codes, size)
-    group_rate = ratio(_whole_sum(total, codes, size), time)
-    group_share = ratio(_whole_sum(ratio(total, peak), codes, size), time)
+    time = whole_sum(columns["time"], codes, size)
+    group_rate = ratio(whole_sum(total, codes, size), time)
+    group_share = ratio(whole_sum(ratio(total, peak), codes, size), time)
     return np.where(alone, single_rate, group_rate), np.where(alone, single_share, group_share)
 
 
-def _whole_sum(values: FloatArray, codes: Codes, size: int) -> FloatArray:
+def whole_sum(values: FloatArray, codes: Codes, size: int) -> FloatArray:
     """Sum per group, not known where one value is not known."""
     return np.bincount(codes, values, minlength=size).astype(np.float64)
 

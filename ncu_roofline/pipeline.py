@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothin
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.claims import judge, read_claims
-from ncu_roofline.comparison import Comparison, Side, compared, from_json, is_baseline, judged, side_of
 from ncu_roofline.conditions import Conditions, common, read_conditions
 from ncu_roofline.counters import metrics_of
 from ncu_roofline.devices import DeviceMatch, match_device
@@ -46,6 +45,9 @@ from ncu_roofline.readers import (
     read_session,
 )
 from ncu_roofline.vocabulary import is_compute_capability
+
+if TYPE_CHECKING:
+    from ncu_roofline.comparison import Comparison, Side
 
 _TEXT_ATTRIBUTES = ("name",)
 _KNOWN_TO = 0.05
@@ -427,10 +429,14 @@ def compare(
         InputError: if a report or a baseline cannot be read.
 
     """
+    from ncu_roofline.comparison import compared, judged
+
     return judged(compared(_side(before, how), _side(after, how), pair))
 
 
 def _side(given: str | Path | Report | Analysis | Side | Sequence[str | Path], how: Mapping[str, Any]) -> Side:
+    from ncu_roofline.comparison import Side, from_json, is_baseline, side_of
+
     if isinstance(given, Side):
         return given
     if isinstance(given, Analysis):

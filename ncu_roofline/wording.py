@@ -14,6 +14,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
+def base_of(path: str) -> str:
+    """Name of a file without its folders, of either kind of system."""
+    return path.replace("\\", "/").rpartition("/")[2] or path
+
+
 def some(names: Sequence[str], shown: int) -> str:
     """The first of some names, and how many more there are."""
     more = len(names) - shown

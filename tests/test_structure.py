@@ -69,8 +69,8 @@ LAYERS: dict[str, set[str]] = {
         "arrays", "conditions", "errors", "identity", "labels", "maps", "normalise", "readers", "stored", "timings",
     },
     "comparison": {
-        "analysis", "arrays", "checks", "conditions", "errors", "formats", "render", "scrub", "timings", "version",
-        "vocabulary",
+        "analysis", "arrays", "checks", "conditions", "errors", "formats", "grouping", "render", "scrub", "timings",
+        "version", "vocabulary", "wording",
     },
     "pipeline": {
         "analysis", "arrays", "ceilings", "checks", "claims", "comparison", "conditions", "counters", "devices",

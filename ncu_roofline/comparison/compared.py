@@ -14,7 +14,7 @@ import numpy as np
 from ncu_roofline.arrays import FloatArray
 from ncu_roofline.checks import Finding
 from ncu_roofline.comparison.decompose import Factors, State, decompose
-from ncu_roofline.comparison.noise import Noise, Spread, noise, spread
+from ncu_roofline.comparison.noise import EQUAL, Noise, Spread, noise, spread
 from ncu_roofline.comparison.pairing import Pair, pair
 from ncu_roofline.comparison.side import BOUND, LAUNCHES, REGISTERS, SPILLS, TIME, Key, Side, total_name
 from ncu_roofline.vocabulary import PATHS, TIERS, amount_prefix
@@ -60,6 +60,16 @@ class Compared:
         if math.isclose(self.after.median, self.before.median, rel_tol=EQUAL):
             return 1.0
         return self.after.median / self.before.median if self.before.median > 0 else math.nan
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the time is not the same or not known, or an amount changed."""
+        fractions = [self.value("bound.fraction", side) for side in (0, 1)]
+        return self.ratio != 1.0 or any(
+            not math.isclose(before, after, rel_tol=EQUAL)
+            for before, after in (*self.amounts.values(), fractions)
+            if not math.isnan(before) and not math.isnan(after)
+        )
 
     def value(self, name: str, side: int) -> float:
         """A quantity of the pair on a side (0: before, 1: after), by the names of columns."""
@@ -117,8 +127,6 @@ class Comparison:
         return to_json(self)
 
 
-EQUAL: Final = 1e-9
-"""Share below which numbers that were computed are the same."""
 PRINTED: Final = 5e-4
 """Share below which single times are the same: ncu prints three to four digits of a time."""
 WHOLE: Final = "whole job"

@@ -18,7 +18,8 @@ _STUDENT_80: Final = (
     0.863, 0.862, 0.861, 0.860, 0.859, 0.858, 0.858, 0.857, 0.856, 0.856, 0.855, 0.855, 0.854, 0.854,
 )  # fmt: skip
 """The same at 80 %."""
-_EQUAL: Final = 1e-9
+EQUAL: Final = 1e-9
+"""Share below which numbers that were computed are the same."""
 _NORMAL_975, _NORMAL_80 = 1.960, 0.842
 
 
@@ -73,7 +74,7 @@ def noise(before: Sequence[float], after: Sequence[float]) -> Noise:
     sure, often = _quantile(_STUDENT_975, _NORMAL_975, freedom), _quantile(_STUDENT_80, _NORMAL_80, freedom)
     difference = mean(two) - mean(one)
     # Without any variance the last digits of sums are not a difference.
-    is_significant = abs(difference) > max(sure * error, _EQUAL * mean(one))
+    is_significant = abs(difference) > max(sure * error, EQUAL * mean(one))
     return Noise(sure * error / mean(one), (sure + often) * error / mean(one), is_significant, difference)
 
 

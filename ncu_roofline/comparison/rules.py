@@ -13,7 +13,9 @@ from ncu_roofline.checks import Evidence, Finding, Rule
 from ncu_roofline.comparison.compared import Comparison, incomparable
 from ncu_roofline.comparison.pairing import SAME
 from ncu_roofline.comparison.side import LAUNCHES, TIME
+from ncu_roofline.formats import quantity
 from ncu_roofline.vocabulary import PATHS, Severity
+from ncu_roofline.wording import some
 
 WORK: Final = 0.10
 """Share by which work may change without a word."""
@@ -35,7 +37,7 @@ def devices_differ(comparison: Comparison) -> Iterator[Evidence]:
     capabilities = [{device.cc for device in side if device.cc} for side in sides]
     # What a report does not say is no difference.
     if any(all(known) and known[0] != known[1] for known in (names, capabilities)):
-        before, after = (_list(device.label for device in side) for side in sides)
+        before, after = (_few(device.label for device in side) for side in sides)
         yield _said(f"before ran on {before}, after on {after}", "Measure both sides on one device.")
 
 
@@ -71,7 +73,7 @@ def clocks_apart(comparison: Comparison) -> Iterator[Evidence]:
         _, name, clocks = max(apart)
         yield _said(
             f"the SM clock of {len(apart)} of {len(comparison.pairs)} pairs differs by more than 2 %, most for {name}: "
-            f"{clocks[0] / 1e9:.3f} GHz before, {clocks[1] / 1e9:.3f} GHz after",
+            f"{quantity(clocks[0], 'Hz')} before, {quantity(clocks[1], 'Hz')} after",
             "Lock the clock (--clock-control base) or let the device settle.",
         )
 
@@ -106,7 +108,7 @@ def shapes_differ(comparison: Comparison) -> Iterator[Evidence]:
         if one.rule != SAME:
             loose.setdefault(one.rule, []).append(one.name)
     for rule, names in loose.items():
-        yield _said(f"paired by {rule}: {_list(names)}", "If that is wrong, say what belongs together with --pair.")
+        yield _said(f"paired by {rule}: {_few(names)}", "If that is wrong, say what belongs together with --pair.")
 
 
 def work_changed(comparison: Comparison) -> Iterator[Evidence]:
@@ -146,9 +148,7 @@ def launches_differ(comparison: Comparison) -> Iterator[Evidence]:
         if before != after:
             differing.append(f"{one.name} ({before:g} before, {after:g} after)")
     if differing:
-        yield _said(
-            f"another number of launches: {_list(differing)}", "Profile the same part of the run on both sides."
-        )
+        yield _said(f"another number of launches: {_few(differing)}", "Profile the same part of the run on both sides.")
 
 
 def quantities_differ(comparison: Comparison) -> Iterator[Evidence]:
@@ -163,9 +163,7 @@ def quantities_differ(comparison: Comparison) -> Iterator[Evidence]:
                 only[math.isnan(before)][name] = None
     for names, side in zip(only, ("before", "after"), strict=True):
         if names:
-            yield _said(
-                f"known only {side}: {_list(sorted(names), most=8)}", "Collect the same counters on both sides."
-            )
+            yield _said(f"known only {side}: {some(sorted(names), 8)}", "Collect the same counters on both sides.")
 
 
 def times_unknown(comparison: Comparison) -> Iterator[Evidence]:
@@ -180,7 +178,7 @@ def times_unknown(comparison: Comparison) -> Iterator[Evidence]:
             names = [
                 side.keys[place].kernel for place in np.flatnonzero(((launched > 0) & np.isnan(times)).any(axis=1))
             ]
-            yield _said(f"{word}: no time is known of {_list(names)}", "Collect gpu__time_duration.sum.")
+            yield _said(f"{word}: no time is known of {_few(names)}", "Collect gpu__time_duration.sum.")
 
 
 def nothing_in_common(comparison: Comparison) -> Iterator[Evidence]:
@@ -203,7 +201,7 @@ def repeats_differ(comparison: Comparison) -> Iterator[Evidence]:
         launched = np.nan_to_num(side.amount(LAUNCHES))
         fewer = (launched != launched[:, :1]).any(axis=0) if launched.size else np.zeros(0, np.bool_)
         if fewer.any():
-            names = _list(side.sources[place].name for place in np.flatnonzero(fewer))
+            names = _few(side.sources[place].name for place in np.flatnonzero(fewer))
             yield _said(f"{word}: other launches than in {side.sources[0].name}: {names}", "Repeat the same run.")
 
 
@@ -216,7 +214,7 @@ def ceilings_differ(comparison: Comparison) -> Iterator[Evidence]:
     one, two = comparison.before.peak_sources, comparison.after.peak_sources
     if one and two and one != two:
         yield _said(
-            f"ceilings are from {_list(one)} before and from {_list(two)} after",
+            f"ceilings are from {_few(one)} before and from {_few(two)} after",
             "Use the same --peak-source and --ceilings on both sides.",
         )
 
@@ -228,9 +226,7 @@ def reports_with_errors(comparison: Comparison) -> Iterator[Evidence]:
     """
     for side, word in ((comparison.before, "before"), (comparison.after, "after")):
         if side.errors:
-            yield _said(
-                f"{word}: {_list(side.errors, most=1).removesuffix('.')}", "See ncu-roofline check for that report."
-            )
+            yield _said(f"{word}: {some(side.errors, 1).removesuffix('.')}", "See ncu-roofline check for that report.")
 
 
 def pairs_unused(comparison: Comparison) -> Iterator[Evidence]:
@@ -239,7 +235,7 @@ def pairs_unused(comparison: Comparison) -> Iterator[Evidence]:
     It had no effect. Regular expressions are searched for in the full names of kernels.
     """
     if comparison.unused_pairs:
-        yield _said(f"--pair without effect: {_list(comparison.unused_pairs)}", "")
+        yield _said(f"--pair without effect: {_few(comparison.unused_pairs)}", "")
 
 
 def unpaired(comparison: Comparison) -> Iterator[Evidence]:
@@ -255,7 +251,7 @@ def unpaired(comparison: Comparison) -> Iterator[Evidence]:
         total = float(np.nanmedian(totals)) if not np.isnan(totals).all() else math.nan
         share = sum(one.time for one in alone if not math.isnan(one.time)) / total if total > 0 else 0.0
         if alone and share > _ALONE:
-            names = _list([one.key.kernel for one in alone])
+            names = _few([one.key.kernel for one in alone])
             yield _said(
                 f"{word}, {share:.1%} of the time of that side: {names}", "Put renamed kernels together with --pair."
             )
@@ -298,7 +294,7 @@ def same_input(comparison: Comparison) -> Iterator[Evidence]:
     both = {source.sha256 for source in comparison.before.sources} & {one.sha256 for one in comparison.after.sources}
     names = [source.name for source in comparison.before.sources if source.sha256 in both]
     if names:
-        yield _said(f"on both sides: {_list(names)}", "")
+        yield _said(f"on both sides: {_few(names)}", "")
 
 
 COMPARISON_RULES: Final = (
@@ -352,11 +348,8 @@ def _condition(comparison: Comparison, name: str, advice: str) -> Iterator[Evide
         for side in (comparison.before, comparison.after)
     )
     if one and two and one != two:
-        yield _said(f"{name.replace('_', ' ')} is {_list(one)} before and {_list(two)} after", advice)
+        yield _said(f"{name.replace('_', ' ')} is {_few(one)} before and {_few(two)} after", advice)
 
 
-def _list(names: Iterable[str], most: int = _NAMED) -> str:
-    """Some names, and how many more there are."""
-    every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+def _few(names: Iterable[str]) -> str:
+    return some(list(names), _NAMED)

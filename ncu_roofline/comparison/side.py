@@ -17,7 +17,9 @@ import numpy.typing as npt
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import Columns, FloatArray, numbered, ratio, unknown
 from ncu_roofline.conditions import Conditions
+from ncu_roofline.grouping import leading_bound, whole_sum
 from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent, Severity, amount_prefix
+from ncu_roofline.wording import base_of
 
 LAUNCHES: Final = "launches"
 TIME: Final = "time"
@@ -141,14 +143,14 @@ def side_of(analysis: Analysis, *, per_launch: bool = False) -> Side:
     codes, distinct = numbered(keys)
     cells = codes * len(analysis.inputs) + columns["input"].astype(np.intp)
     shape = (len(distinct), len(analysis.inputs))
-    launched = _sums(cells, columns["invocations"].astype(float), shape[0] * shape[1])
+    launched = whole_sum(columns["invocations"].astype(float), cells, shape[0] * shape[1])
     gone = launched == 0
     amounts: dict[str, FloatArray] = {LAUNCHES: launched}
     for name, values in _summed(columns).items():
-        amounts[name] = _sums(cells, values, len(launched))
+        amounts[name] = whole_sum(values, cells, len(launched))
     for name in CLOCKS:
         if name in columns:
-            amounts[name] = ratio(_sums(cells, columns[name] * columns[TIME], len(launched)), amounts[TIME])
+            amounts[name] = ratio(whole_sum(columns[name] * columns[TIME], cells, len(launched)), amounts[TIME])
     if REGISTERS in columns:
         amounts[REGISTERS] = _highest(cells, columns[REGISTERS], len(launched))
     for name in (*PATHS, *TIERS):
@@ -157,14 +159,14 @@ def side_of(analysis: Analysis, *, per_launch: bool = False) -> Side:
     complete = np.bincount(codes, ~columns["bound.complete"], minlength=shape[0]) == 0
     return Side(
         sources=tuple(
-            Source(_basename(item.path), item.sha256, _conditions(item.conditions)) for item in analysis.inputs
+            Source(base_of(item.path), item.sha256, _conditions(item.conditions)) for item in analysis.inputs
         ),
         devices=tuple(
             dict.fromkeys(Device(*one) for one in zip(columns["device"].tolist(), columns["cc"].tolist(), strict=True))
         ),
         keys=tuple(distinct),
         amounts={name: np.where(gone, np.nan, values).reshape(shape) for name, values in amounts.items()},
-        bound_by=_binding(columns, codes, shape[0]),
+        bound_by=tuple(leading_bound(columns, codes, shape[0]).tolist()),
         complete=tuple(complete.tolist()),
         resources=_resources(analysis),
         peak_sources=_peak_sources(columns),
@@ -203,14 +205,9 @@ def _summed(columns: Columns) -> dict[str, FloatArray]:
 def _capacity(columns: Columns, name: str, cells: npt.NDArray[np.intp], size: int) -> FloatArray:
     """Peak of a path or tier over launches of a group: their total over the time that it needs at each one's peak."""
     total, peak = columns[total_name(name)], columns[f"{amount_prefix(name)}.peak"]
-    needed = _sums(cells, ratio(total, peak), size)
-    effective = ratio(_sums(cells, total, size), needed)
+    needed = whole_sum(ratio(total, peak), cells, size)
+    effective = ratio(whole_sum(total, cells, size), needed)
     return np.where(np.isnan(effective), _highest(cells, peak, size), effective)
-
-
-def _sums(cells: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
-    """Sum of each cell, not known where one value is not."""
-    return np.asarray(np.bincount(cells, values, minlength=size), np.float64)
 
 
 def _highest(cells: npt.NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
@@ -218,20 +215,6 @@ def _highest(cells: npt.NDArray[np.intp], values: FloatArray, size: int) -> Floa
     highest = unknown(size)
     np.fmax.at(highest, cells, values)
     return highest
-
-
-def _binding(columns: Columns, codes: npt.NDArray[np.intp], size: int) -> tuple[str | None, ...]:
-    """What binds most of the time of each group, over all samples."""
-    weight = np.where(np.isnan(columns[TIME]), 1.0, columns[TIME])
-    best = np.zeros(size)
-    binding: list[str | None] = [None] * size
-    for name in dict.fromkeys(columns["bound.by"].tolist()):
-        mine = np.array([by == name for by in columns["bound.by"].tolist()], np.bool_)
-        amount = np.bincount(codes[mine], weight[mine], minlength=size)
-        for place in np.flatnonzero(amount > best):
-            binding[place] = name
-        best = np.maximum(best, amount)
-    return tuple(binding)
 
 
 def _peak_sources(columns: Columns) -> tuple[str, ...]:
@@ -266,7 +249,3 @@ def _conditions(conditions: Conditions) -> dict[str, str | None]:
         "replay_mode": conditions.replay_mode,
         "ncu_version": conditions.ncu_version,
     }
-
-
-def _basename(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2] or path

@@ -134,7 +134,8 @@ def _chart(comparison: Comparison, moved: Sequence[Moved], frame: Frame | None) 
 def _body(comparison: Comparison, plot: Plot, moved: Sequence[Moved]) -> Iterator[str]:
     colors, whole = plot.colors, comparison.whole
     yield text(LEFT, 18, f"{plot.chart.device}: {words.verdict(whole)}", colors["text"], size=13, weight=600)
-    unchanged = len(comparison.pairs) - len(words.shown(comparison.pairs))
+    changed = {number for number, _ in words.shown(comparison)}
+    unchanged = len(comparison.pairs) - len(changed)
     same = f"; {count(unchanged, 'pair')} with the same time and amounts not drawn" if unchanged else ""
     yield text(LEFT, 33, f"{words.times(whole)}; {words.tally(comparison)}{same}", colors["muted"])
     if not moved:
@@ -143,8 +144,7 @@ def _body(comparison: Comparison, plot: Plot, moved: Sequence[Moved]) -> Iterato
     yield from draw_axes(plot)
     yield from draw_roofs(plot)
     yield from draw_ridges(plot)
-    changed = {id(one) for one in words.shown(comparison.pairs)}
-    drawn = [one for one in moved if id(one.pair) in changed][:_DRAWN]
+    drawn = [one for one in moved if one.number in changed][:_DRAWN]
     names = short_names([one.pair.name for one in drawn])
     judged = comparison.verdict is not Verdict.INCOMPARABLE
     for one, name in zip(reversed(drawn), reversed(names), strict=True):

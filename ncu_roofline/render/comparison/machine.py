@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
@@ -22,6 +21,7 @@ from ncu_roofline.comparison import (
 )
 from ncu_roofline.render.checks import sarif, xml_text
 from ncu_roofline.render.comparison import words
+from ncu_roofline.render.html.markup import number
 from ncu_roofline.version import VERSION
 
 SCHEMA: Final = "ncu-roofline/comparison/1"
@@ -65,18 +65,18 @@ def _side(side: Side) -> dict[str, Any]:
 
 def _compared(one: Compared) -> dict[str, Any]:
     factors = None if one.factors is None else {
-        name: _number(value) if name != "has_bound" else value for name, value in asdict(one.factors).items()
+        name: number(value) if name != "has_bound" else value for name, value in asdict(one.factors).items()
     }  # fmt: skip
     return {
         "name": one.name,
         "verdict": one.verdict.value,
         "time": {
-            "before": _spread(one.before), "after": _spread(one.after), "ratio": _number(one.ratio),
-            "significant": _number(one.noise.significant), "detectable": _number(one.noise.detectable),
+            "before": _spread(one.before), "after": _spread(one.after), "ratio": number(one.ratio),
+            "significant": number(one.noise.significant), "detectable": number(one.noise.detectable),
         },
         "factors": factors,
         "bound": {"before": one.bound[0], "after": one.bound[1], "complete": one.complete},
-        "amounts": {name: {"before": _number(a), "after": _number(b)} for name, (a, b) in one.amounts.items()},
+        "amounts": {name: {"before": number(a), "after": number(b)} for name, (a, b) in one.amounts.items()},
     }  # fmt: skip
 
 
@@ -95,15 +95,11 @@ def _key(key: Key) -> dict[str, Any]:
 
 
 def _alone(one: Alone) -> dict[str, Any]:
-    return _key(one.key) | {"time": _number(one.time)}
+    return _key(one.key) | {"time": number(one.time)}
 
 
 def _spread(spread: Any) -> dict[str, Any]:
-    return {name: _number(value) for name, value in asdict(spread).items()}
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return {name: number(value) for name, value in asdict(spread).items()}
 
 
 def to_junit(comparison: Comparison, gates: Sequence[GateResult]) -> str:

@@ -34,14 +34,14 @@ def to_markdown(comparison: Comparison, gates: Sequence[GateResult] = (), *, pic
 
     """
     short = list(_short(comparison, gates, picture))
-    numbers = {id(one): number for number, one in enumerate(comparison.pairs, start=1)}
-    rest = [_row(numbers[id(one)], one) for one in words.shown(comparison.pairs)[_ROWS:]]
+    changed = words.shown(comparison)
+    rest = [_row(number, one) for number, one in changed[_ROWS:]]
     details = list(_details(comparison))
     foot = ["", f"<sub>ncu-roofline {VERSION}; percentages are of the value before</sub>"]
     while True:
         folded = ["<details><summary>All pairs, amounts and findings</summary>", ""]
         folded += [table_row(_HEAD), _rule(), *rest, ""] if rest else []
-        left = len(words.shown(comparison.pairs)) - _ROWS - len(rest)
+        left = len(changed) - _ROWS - len(rest)
         folded += [f"{left} more pairs do not fit into a comment.", ""] if left > 0 else []
         text = "\n".join([*short, *folded, *details, "", "</details>", *foot]) + "\n"
         if len(text) <= LIMIT or not (rest or details):
@@ -72,12 +72,11 @@ def _short(comparison: Comparison, gates: Sequence[GateResult], picture: str | N
             )
             yield f"- {word}: {named}{more}"
             yield ""
-    changed = words.shown(comparison.pairs)[:_ROWS]
+    changed = words.shown(comparison)[:_ROWS]
     if changed:
         yield table_row(_HEAD)
         yield _rule()
-        numbers = {id(one): number for number, one in enumerate(comparison.pairs, start=1)}
-        yield from (_row(numbers[id(one)], one) for one in changed)
+        yield from (_row(number, one) for number, one in changed)
         yield ""
     if picture is not None:
         yield (
@@ -104,7 +103,7 @@ def _row(number: int, one: Compared) -> str:
 
 
 def _details(comparison: Comparison) -> Iterator[str]:
-    for one in words.shown(comparison.pairs)[:_ROWS]:
+    for _, one in words.shown(comparison)[:_ROWS]:
         differing = [row for row in words.amounts(one) if row[3] not in ("=", "-")]
         if differing:
             yield f"- {code(short_kernel(one.name, _KERNEL))} ({escaped(one.rule)}): " + "; ".join(

@@ -12,7 +12,7 @@ from ncu_roofline.formats import seconds, visible
 from ncu_roofline.render.comparison import words
 from ncu_roofline.render.comparison.figure import to_svg
 from ncu_roofline.render.html.document import asset, policy, theme
-from ncu_roofline.render.html.markup import MISSING, cell, script_json, text
+from ncu_roofline.render.html.markup import MISSING, cell, number, script_json, text
 from ncu_roofline.render.picture import LIGHT, Frame
 from ncu_roofline.render.picture.names import short_names
 from ncu_roofline.version import VERSION
@@ -60,7 +60,7 @@ def to_html(comparison: Comparison, gates: Sequence[GateResult] = (), frame: Fra
         *_table(comparison, pairs, names),
         "</div>",
         f'<div class="drawers"><section class="how"><h2>How to read this</h2>{_HOW}</section>',
-        *(part for number, one in enumerate(pairs, start=1) for part in _drawer(number, one, names[number - 1])),
+        *(part for place, one in enumerate(pairs, start=1) for part in _drawer(place, one, names[place - 1])),
         "</div>",
         "</main>",
         *_foot(comparison),
@@ -103,9 +103,9 @@ def _findings(comparison: Comparison) -> Iterator[str]:
         return
     opened = " open" if found[0].severity == Severity.ERROR else ""
     counts = [
-        count(number, severity.label)
+        count(number_of, severity.label)
         for severity in reversed(Severity)
-        if (number := sum(one.severity == severity for one in found))
+        if (number_of := sum(one.severity == severity for one in found))
     ]
     yield f'<details class="findings" data-testid="findings"{opened}><summary>{", ".join(counts)}: '
     yield f"{found[0].code} {found[0].name}</summary><ul>"
@@ -133,17 +133,17 @@ def _table(comparison: Comparison, pairs: Sequence[Compared], names: Sequence[st
     for title, kind in _COLUMNS:
         yield f'<th scope="col" class="{kind}"><button type="button">{title}</button></th>'
     yield "</tr></thead><tbody>"
-    for number, (one, name) in enumerate(zip(pairs, names, strict=True), start=1):
-        yield from _row(number, one, name)
+    for place, (one, name) in enumerate(zip(pairs, names, strict=True), start=1):
+        yield from _row(place, one, name)
     yield "</tbody></table></div>"
     if len(comparison.pairs) > len(pairs):
         yield f'<p class="muted">{len(comparison.pairs) - len(pairs)} more pairs, which changed less.</p>'
 
 
-def _row(number: int, one: Compared, name: str) -> Iterator[str]:
-    yield f'<tr data-testid="row" data-kernel-id="k{number}" data-bound="{text(one.bound[1] or "")}">'
-    yield cell(str(number), number)
-    yield f'<td class="text"><a href="#k{number}">{text(name)}</a></td>'
+def _row(place: int, one: Compared, name: str) -> Iterator[str]:
+    yield f'<tr data-testid="row" data-kernel-id="k{place}" data-bound="{text(one.bound[1] or "")}">'
+    yield cell(str(place), place)
+    yield f'<td class="text"><a href="#k{place}">{text(name)}</a></td>'
     yield cell(seconds(one.before.median), one.before.median)
     yield cell(seconds(one.after.median), one.after.median)
     is_judged = one.verdict is not Verdict.INCOMPARABLE
@@ -163,9 +163,9 @@ def _row(number: int, one: Compared, name: str) -> Iterator[str]:
     yield "</tr>"
 
 
-def _drawer(number: int, one: Compared, name: str) -> Iterator[str]:
-    yield f'<section class="drawer" id="k{number}" data-testid="drawer" data-kernel-id="k{number}">'
-    yield f"<h3>{number} {text(name)}</h3>"
+def _drawer(place: int, one: Compared, name: str) -> Iterator[str]:
+    yield f'<section class="drawer" id="k{place}" data-testid="drawer" data-kernel-id="k{place}">'
+    yield f"<h3>{place} {text(name)}</h3>"
     yield f'<p class="name">{text(visible(one.name))}</p>'
     yield f"<p>{text(words.verdict(one))}: {text(words.times(one))}; {text(words.noise(one.noise))}.</p>"
     if cause := words.cause(one):
@@ -197,16 +197,12 @@ def _model(comparison: Comparison, pairs: Sequence[Compared]) -> list[dict[str, 
             "device": _devices(comparison),
             "groups": [
                 {
-                    "id": f"k{number}", "kernel": one.name, "verdict": one.verdict.value,
-                    "before": _number(one.before.median), "after": _number(one.after.median),
+                    "id": f"k{place}", "kernel": one.name, "verdict": one.verdict.value,
+                    "before": number(one.before.median), "after": number(one.after.median),
                     "bound": list(one.bound),
-                    "amounts": {name: [_number(value) for value in both] for name, both in one.amounts.items()},
+                    "amounts": {name: [number(value) for value in both] for name, both in one.amounts.items()},
                 }
-                for number, one in enumerate(pairs, start=1)
+                for place, one in enumerate(pairs, start=1)
             ],
         }
     ]  # fmt: skip
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value

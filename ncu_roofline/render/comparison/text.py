@@ -26,7 +26,7 @@ def _lines(comparison: Comparison, gates: Sequence[GateResult], top: int | None,
     yield f"after:  {words.side(comparison.after)}"
     yield f"whole job: {words.verdict(whole)}; {words.times(whole)}; {words.noise(whole.noise)}"
     yield f"{words.tally(comparison)}."
-    changed = words.shown(comparison.pairs)
+    changed = [one for _, one in words.shown(comparison)]
     if changed:
         yield from aligned([_HEAD, *(_row(one) for one in changed[:top])])
         yield "factors: of the time; their product is time after / time before (below 1 is faster)"

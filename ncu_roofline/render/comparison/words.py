@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Final
 
 from ncu_roofline.comparison import Alone, Compared, Comparison, GateResult, Noise, Side, Spread, Verdict
-from ncu_roofline.comparison.compared import EQUAL
+from ncu_roofline.comparison.noise import EQUAL
 from ncu_roofline.formats import UNKNOWN, percent, quantity, seconds
 from ncu_roofline.vocabulary import work_unit
 from ncu_roofline.wording import count
@@ -172,6 +171,6 @@ def gate(result: GateResult) -> str:
     return f"{result.outcome.value}: {result.gate.text}: {result.message}"
 
 
-def shown(pairs: Sequence[Compared]) -> list[Compared]:
-    """Pairs of which the time or an amount changed or is not known; the others are counted."""
-    return [one for one in pairs if one.ratio != 1.0 or any(row[3] not in ("=", UNKNOWN) for row in amounts(one))]
+def shown(comparison: Comparison) -> list[tuple[int, Compared]]:
+    """Pairs that changed, with their numbers in the table; the others are counted."""
+    return [(number, one) for number, one in enumerate(comparison.pairs, start=1) if one.is_changed]

@@ -15,7 +15,6 @@ from ncu_roofline.render.html.head import ROWS
 from ncu_roofline.render.html.markup import number
 from ncu_roofline.render.picture import LIGHT, Chart, Mark, Roof
 from ncu_roofline.render.picture.chart import Use
-from ncu_roofline.render.picture.charts import groups_of
 from ncu_roofline.render.picture.marks import name_of, name_places
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.plot import Plot, radius, roof_ends
@@ -124,8 +123,8 @@ def _launches(analysis: Analysis, chart: Chart) -> dict[str, Any] | None:
     """Rates of every launch of groups that are marked, in cells where there are many; None if each is its group."""
     if all(mark.launches == 1 for mark in chart.marks if mark.is_on_chart):
         return None
-    columns, launches = analysis.columns, groups_of(analysis)["launches"]
-    group_of = {launch: place for place, mark in enumerate(chart.marks) for launch in launches[mark.number - 1]}
+    columns = analysis.columns
+    group_of = {launch: place for place, mark in enumerate(chart.marks) for launch in mark.members}
     group = np.array([group_of.get(launch, -1) for launch in columns["launch"].tolist()], np.intp)
     keep = chart.mine & (group >= 0)
     tiers = [tier for tier in TIERS if tier in CORE_TIERS or any(mark.bound == tier for mark in chart.marks)]

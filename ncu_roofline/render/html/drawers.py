@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from ncu_roofline.render.group_table import positions
 from ncu_roofline.render.html.markup import MISSING, quoted, share_bar, text
 from ncu_roofline.render.picture import LIGHT, Mark
 from ncu_roofline.render.picture.chart import COMPUTE, Use
-from ncu_roofline.render.picture.charts import groups_of
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.plot import plain
 from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS, Severity, amount_prefix, work_unit
@@ -51,25 +50,23 @@ class _Subject:
 
 def drawers(analysis: Analysis, marks: Sequence[Mark], *, room: int) -> Iterator[str]:
     """A section for every group that has a row; ``room``: characters of formulas and counters over all of them."""
-    groups = groups_of(analysis)
     columns = analysis.columns
     places = {launch: place for place, launch in enumerate(columns["launch"].tolist())}
-    formulas = _formulas(analysis, groups, marks[:_EXPLAINED], room)
+    formulas = _formulas(analysis, marks[:_EXPLAINED], room) if room > 0 else {}
     naming = _findings_by_launch(analysis)
     everywhere = not_collected(columns)
     for mark in marks:
-        group = {name: column[mark.number - 1] for name, column in groups.items()}
-        mine = [places[launch] for launch in group["launches"]]
+        mine = [places[launch] for launch in mark.members]
         yield f'<section class="drawer" id="k{mark.number}" data-testid="drawer" data-kernel-id="k{mark.number}">'
         yield f"<h3>{mark.label} {text(mark.name)}</h3>"
         yield _full_name(visible(mark.full_name))
         yield f"<p>{_why(mark, columns['bound.by'][mine].tolist())}</p>"
-        yield from _facts(mark, group, columns["time"][mine].tolist())
+        yield from _facts(mark, columns["time"][mine].tolist())
         yield from _ledger(analysis, mark, mine[0])
         yield from _missing(analysis.columns, mine[0], everywhere)
-        found = dict.fromkeys(place for launch in group["launches"] for place in naming.get(launch, ()))
+        found = dict.fromkeys(place for launch in mark.members for place in naming.get(launch, ()))
         yield from _findings(analysis.finding_list, list(found))
-        yield from _explained(group["launches"][0], formulas.get(mark.number, []))
+        yield from _explained(mark.members[0], formulas.get(mark.number, []))
         yield "</section>"
 
 
@@ -111,10 +108,10 @@ def _busy(mark: Mark) -> str:
 # Launches.
 
 
-def _facts(mark: Mark, group: dict[str, Any], times: Sequence[float]) -> Iterator[str]:
+def _facts(mark: Mark, times: Sequence[float]) -> Iterator[str]:
     """Launches, their size, and how their times spread."""
-    size = f"grid {shape(group['grid'])}, block {shape(group['block'])}"
-    said = f"{count(mark.launches, 'launch')} ({positions(group['launches'])}), {size}"
+    size = f"grid {shape(mark.grid)}, block {shape(mark.block)}"
+    said = f"{count(mark.launches, 'launch')} ({positions(mark.members)}), {size}"
     known = [time for time in times if not math.isnan(time)]
     said += f", {seconds(mark.time)}" if known else ""
     if len(known) > 1:
@@ -221,14 +218,12 @@ def _findings(found: Sequence[Finding], places: Sequence[int]) -> Iterator[str]:
     yield "</ul>"
 
 
-def _formulas(
-    analysis: Analysis, groups: dict[str, Any], marks: Sequence[Mark], room: int
-) -> dict[int, list[_Subject]]:
+def _formulas(analysis: Analysis, marks: Sequence[Mark], room: int) -> dict[int, list[_Subject]]:
     """Formulas and counters of the first launch of the longest groups: what binds each, then the rest, as room allows.
 
     Two passes, so that no group goes without because another one has all of it.
     """
-    subjects = {mark.number: _subjects(analysis, mark, int(groups["launches"][mark.number - 1][0])) for mark in marks}
+    subjects = {mark.number: _subjects(analysis, mark) for mark in marks}
     wanted = [(mark.number, one) for mark in marks for one in subjects[mark.number] if one.name == mark.bound]
     wanted += [(mark.number, one) for mark in marks for one in subjects[mark.number] if one.name != mark.bound]
     found: dict[int, list[_Subject]] = {}
@@ -239,10 +234,10 @@ def _formulas(
     return found
 
 
-def _subjects(analysis: Analysis, mark: Mark, launch: int) -> list[_Subject]:
+def _subjects(analysis: Analysis, mark: Mark) -> list[_Subject]:
     """The time of a launch and what it did on each path and at each tier."""
     used = {"time", *mark.work, *mark.traffic}
-    found: Sequence[Explained] = analysis.explain(launch).subjects
+    found: Sequence[Explained] = analysis.explain(mark.members[0]).subjects
     return [_Subject(one.subject, subject_to_text(one)) for one in found if one.subject in used]
 
 

@@ -16,10 +16,9 @@ from ncu_roofline.render.group_table import advice, commands, measured_with, pos
 from ncu_roofline.render.html.drawers import not_collected
 from ncu_roofline.render.html.markup import MISSING, NARROW, cell, text
 from ncu_roofline.render.picture import LIGHT, Chart, Mark
-from ncu_roofline.render.picture.charts import groups_of
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.vocabulary import Severity
-from ncu_roofline.wording import count
+from ncu_roofline.wording import count, some
 
 ROWS: Final = 200
 """Groups in the table, the longest; they have a drawer each."""
@@ -182,9 +181,10 @@ def _findings(analysis: Analysis, drawn: Sequence[Chart]) -> Iterator[str]:
     opened = " open" if errors(analysis) else ""
     yield f'<details class="findings" data-testid="findings"{opened}><summary>{", ".join(counts)}: '
     codes = list(dict.fromkeys(f"{finding.code} {finding.name}" for finding in _telling(found)))
-    more = f" and {len(codes) - _CODES} more" if len(codes) > _CODES else ""
-    yield f"{', '.join(codes[:_CODES])}{more}</summary><ul>"
-    groups = _groups_of(analysis, drawn)
+    yield f"{some(codes, _CODES)}</summary><ul>"
+    groups = {
+        launch: mark.number for chart in drawn for mark in chart.marks if mark.number <= ROWS for launch in mark.members
+    }
     for place, finding in enumerate(found):
         where = f" [launch {positions(finding.launches)}{_links(finding, groups)}]" if finding.launches else ""
         advised = f" {text(advice(finding))}" if advice(finding) else ""
@@ -202,13 +202,6 @@ def _findings(analysis: Analysis, drawn: Sequence[Chart]) -> Iterator[str]:
 def _telling(found: Sequence[Finding]) -> list[Finding]:
     """Findings of one severity in an order in which what was read comes last."""
     return sorted(found, key=lambda finding: (-finding.severity, finding.code.startswith("R")))
-
-
-def _groups_of(analysis: Analysis, drawn: Sequence[Chart]) -> dict[int, int]:
-    """Number of the group of every launch, of groups that have a mark."""
-    shown = {mark.number for chart in drawn for mark in chart.marks if mark.number <= ROWS}
-    places = enumerate(groups_of(analysis)["launches"], start=1)
-    return {launch: number for number, launches in places if number in shown for launch in launches}
 
 
 def _links(finding: Finding, groups: dict[int, int]) -> str:

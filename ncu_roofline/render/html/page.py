@@ -24,6 +24,7 @@ from ncu_roofline.render.html.table import rows_of, table
 from ncu_roofline.render.picture import LIGHT, Chart, Frame, Mark, charts, to_svg
 from ncu_roofline.render.picture.palette import title
 from ncu_roofline.render.picture.svg import has_axes
+from ncu_roofline.wording import base_of
 
 _STATIC: Final = 59_000
 """Bytes of a static page up to which it has formulas."""
@@ -96,7 +97,7 @@ def to_html(
         "</div>",
         '<div class="drawers">',
         f'<section class="how"><h2>How to read this</h2>{explained}{_MARKS}{_KEYS}</section>',
-        *sections,
+        sections,
         "</div>",
         "</main>",
         *foot(shown, drawn, _maps(analysis), command),
@@ -112,12 +113,12 @@ def to_html(
     if room <= 0:
         return page
     # A static page is small: formulas take what room the rest leaves.
-    return page.replace("\n".join(sections), "\n".join(_sections(analysis, rows, room)), 1)
+    return page.replace(sections, _sections(analysis, rows, room), 1)
 
 
-def _sections(analysis: Analysis, rows: Sequence[Mark], room: int) -> list[str]:
+def _sections(analysis: Analysis, rows: Sequence[Mark], room: int) -> str:
     """The drawers, in which files stand without their folders."""
-    return [_without_folders(part, analysis) for part in drawers(analysis, rows, room=room)]
+    return _without_folders("\n".join(drawers(analysis, rows, room=room)), analysis)
 
 
 def to_notebook(analysis: Analysis) -> str:
@@ -177,7 +178,7 @@ def _maps(analysis: Analysis) -> dict[str, str]:
     firsts = {name: place for place, name in reversed(list(enumerate(analysis.columns["map"].tolist())))}
     launches = analysis.columns["launch"]
     return {
-        _basename(file): digest
+        base_of(file): digest
         for place in firsts.values()
         for file, digest in analysis.explain(int(launches[place]), "time").map_sha256.items()
     }
@@ -187,7 +188,7 @@ def _by_name(analysis: Analysis) -> Analysis:
     """The same with names of files without their folders: the page is handed on."""
     return replace(
         analysis,
-        inputs=tuple(replace(item, path=_basename(item.path)) for item in analysis.inputs),
+        inputs=tuple(replace(item, path=base_of(item.path)) for item in analysis.inputs),
         finding_list=tuple(
             replace(finding, message=_without_folders(finding.message, analysis)) for finding in analysis.finding_list
         ),
@@ -198,9 +199,5 @@ def _without_folders(said: str, analysis: Analysis) -> str:
     """A text in which files stand without their folders."""
     known = {item.path for item in analysis.inputs} | set(analysis.places)
     for path in sorted(filter(None, known), key=len, reverse=True):
-        said = said.replace(path, _basename(path)).replace(text(path), text(_basename(path)))
+        said = said.replace(path, base_of(path)).replace(text(path), text(base_of(path)))
     return said.replace(f"{metric_map_directory()}/", "")
-
-
-def _basename(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2] or path

@@ -58,6 +58,10 @@ class Mark:
     name: str
     full_name: str
     launches: int
+    members: tuple[int, ...]
+    """Positions of its launches."""
+    grid: tuple[int, ...] | None
+    block: tuple[int, ...] | None
     time: float
     share: float
     path: str | None

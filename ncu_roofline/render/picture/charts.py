@@ -45,7 +45,7 @@ def charts(analysis: Analysis, frame: Frame | None = None) -> tuple[Chart, ...]:
         frame: the axes of all of them; those of each machine if there are none.
 
     """
-    columns, groups = analysis.columns, groups_of(analysis)
+    columns, groups = analysis.columns, _groups(analysis)
     # Launches of one kernel on several ranks are one group, whose device is a product.
     names = _PRODUCT if analysis.aggregate else _DEVICE
     codes, keys = numbered(zip(*(columns[name].tolist() for name in names), strict=True))
@@ -67,7 +67,7 @@ def charts(analysis: Analysis, frame: Frame | None = None) -> tuple[Chart, ...]:
     )
 
 
-def groups_of(analysis: Analysis) -> Columns:
+def _groups(analysis: Analysis) -> Columns:
     """The groups that are shown; without times launches cannot be added up, so that each is its own."""
     without_times = bool(np.isnan(analysis.columns["time"]).all()) and not analysis.aggregate
     return analysis.groups(per_launch=without_times)
@@ -219,6 +219,9 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
         name=name,
         full_name=group["kernel"] or "",
         launches=int(group["invocations"]),
+        members=group["launches"],
+        grid=group["grid"],
+        block=group["block"],
         time=float(group["time"]),
         share=float(group["share"]),
         path=path,
