@@ -52,7 +52,7 @@ for number in frame:
 """,
     "analyze": """
 import sys, time, json, resource
-import ncu_roofline.pipeline, ncu_roofline.render.json_report
+import numpy.ma, ncu_roofline.pipeline, ncu_roofline.render.json_report
 path = sys.argv[1]
 begin = time.perf_counter()
 frame = ncu_roofline.pipeline.analyze(path).columns["launch"]

@@ -213,7 +213,8 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
     extent = np.where(has_any, extent, Extent.ABSENT)
     # Alternative, total recipe and peak recipe make one code; only the codes that occur get a text.
     codes = np.where(has_any, np.array(places)[chosen] * 100 + pick("recipe"), NO_RECIPE).astype(np.int16)
-    used, recipe = np.unique(codes, return_inverse=True)
+    used = np.flatnonzero(np.bincount(codes - NO_RECIPE)) + NO_RECIPE
+    recipe = np.searchsorted(used, codes)
     amount = Amount(
         total=total_value,
         rate=rate_value,
@@ -224,7 +225,7 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
         clock=pick("clock"),
         extent=extent.astype(np.int8),
         choice=np.array(places, np.int16)[chosen],
-        recipe=recipe.reshape(-1).astype(np.int16),
+        recipe=recipe.astype(np.int16),
         recipes=tuple("" if code == NO_RECIPE else _recipe_text(alternatives, int(code), name) for code in used),
     )
     return amount if amount.collected.any() else None

@@ -336,7 +336,8 @@ def _other_not_available(cells: pl.DataFrame, used: AbstractSet[str]) -> pl.Data
     """Launch and name of metrics that no map uses and that ncu printed as not available: maybe misspelt."""
     few = cells.filter(pl.col("text").is_in(["n/a", "(!) n/a", "(!) nan"]))
     few = few.select("launch", pl.col("metric").cast(pl.String))
-    return few.filter(pl.col("metric").str.contains(_METRIC_NAME) & ~pl.col("metric").is_in(list(used)))
+    is_used = [name in used for name in few["metric"]]
+    return few.filter(pl.col("metric").str.contains(_METRIC_NAME) & ~pl.Series(is_used, dtype=pl.Boolean))
 
 
 def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, mapped, ratio
+from ncu_roofline.arrays import BoolArray, mapped, numbered, ratio
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View, farthest_from_one, which
 from ncu_roofline.vocabulary import Severity
@@ -125,18 +125,22 @@ def _same_cycles(view: View, mine: BoolArray) -> str:
     clock, time = view.floats("clocks.sm"), view.floats("time")
     timed = np.flatnonzero(mine & (time > 0))
     keys = zip(*(view.labels(name)[timed].tolist() for name in ("kernel", "grid", "block")), strict=True)
-    by_key: dict[tuple[object, ...], list[int]] = {}
-    for launch, key in zip(timed.tolist(), keys, strict=True):
-        by_key.setdefault(key, []).append(launch)
-    for launches in by_key.values():
-        slow, fast = min(launches, key=lambda one: clock[one]), max(launches, key=lambda one: clock[one])
-        cycles = clock[[slow, fast]] * time[[slow, fast]]
-        if clock[fast] > clock[slow] * (1.0 + _CLOCK_DRIFT) and abs(cycles[0] / cycles[1] - 1.0) < _SAME_CLOCK:
-            return (
-                f"; launches {slow} and {fast} of {view.labels('kernel')[slow]!r} took the same cycles "
-                f"({cycles[0]:.4g}): {time[slow] * 1e6:.4g} us against {time[fast] * 1e6:.4g} us is the clock alone"
-            )
-    return ""
+    job, jobs = numbered(keys)
+    slowest, fastest = (
+        timed[order[np.searchsorted(job[order], np.arange(len(jobs)))]]
+        for order in (np.lexsort((clock[timed], job)), np.lexsort((-clock[timed], job)))
+    )
+    cycles, others = (clock[launches] * time[launches] for launches in (slowest, fastest))
+    is_drift = clock[fastest] > clock[slowest] * (1.0 + _CLOCK_DRIFT)
+    found = np.flatnonzero(is_drift & (np.abs(cycles / others - 1.0) < _SAME_CLOCK))
+    if not len(found):
+        return ""
+    first = found[0]
+    slow, fast = slowest[first], fastest[first]
+    return (
+        f"; launches {slow} and {fast} of {view.labels('kernel')[slow]!r} took the same cycles "
+        f"({cycles[first]:.4g}): {time[slow] * 1e6:.4g} us against {time[fast] * 1e6:.4g} us is the clock alone"
+    )
 
 
 def conditions_unknown(view: View) -> Iterator[Evidence]:

@@ -118,6 +118,8 @@ class View:
 
     def matching(self, pattern: str) -> list[str]:
         """Names of the columns that match a pattern such as ``work.*.peak``."""
+        if "*" not in pattern:
+            return [pattern] if pattern in self.columns else []
         return fnmatch.filter(self.columns, pattern)
 
     def floats(self, name: str) -> FloatArray:

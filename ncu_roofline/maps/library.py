@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from ncu_roofline.data_files import metric_map_directory
 from ncu_roofline.errors import DataFileError, DataFileProblem
 from ncu_roofline.maps.document import Document, read_document
-from ncu_roofline.maps.model import Alternative, Measure, MetricMap, Part, PathMap, TensorActivity, TierMap, Weights
+from ncu_roofline.maps.model import Alternative, Measure, MetricMap, PathMap, TensorActivity, TierMap, Weights
 from ncu_roofline.vocabulary import PATHS, TIERS
 
 _Entry = TypeVar("_Entry")
@@ -252,11 +252,14 @@ def _drop_absent_measures(tiers: Mapping[str, TierMap], absent: frozenset[str]) 
 def _present(alternatives: Iterable[Alternative], absent: frozenset[str]) -> tuple[Alternative, ...]:
     """The alternatives of counters that the chip has, without peaks of counters that it lacks."""
     return tuple(
-        replace(alternative, parts=tuple(_with_peak(part, absent) for part in alternative.parts))
+        _without_peaks(alternative, absent)
         for alternative in alternatives
         if not absent.intersection(alternative.counters())
     )
 
 
-def _with_peak(part: Part, absent: frozenset[str]) -> Part:
-    return replace(part, peak={}) if absent.intersection(part.peak) else part
+def _without_peaks(alternative: Alternative, absent: frozenset[str]) -> Alternative:
+    if not any(absent.intersection(part.peak) for part in alternative.parts):
+        return alternative
+    parts = (replace(part, peak={}) if absent.intersection(part.peak) else part for part in alternative.parts)
+    return replace(alternative, parts=tuple(parts))

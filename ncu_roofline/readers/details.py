@@ -6,6 +6,7 @@ carry the value are needed. Rows of rule results have no metric name.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -20,7 +21,10 @@ _VALUE: Final = "Metric Value"
 
 NOT_AVAILABLE: Final = ("n/a", "(!) n/a", "(!) nan")
 
+_IS_RULE: Final = "is_rule"
+
 _COLUMNS: Final = {"section": "Section Name", "metric": "Metric Name", "unit": "Metric Unit"}
+_CELL: Final = (*_COLUMNS, "text")
 
 
 def matches(header: Header) -> bool:
@@ -34,15 +38,24 @@ def columns(header: Header, *, value: str = _VALUE) -> dict[str, int]:
     return {name: position for name, position in found.items() if position is not None}
 
 
-def cells(frame: pl.DataFrame, launches: pl.Series, names: AbstractSet[str] | None) -> tuple[pl.DataFrame, int]:
-    """Cells of the wanted metrics (schema ``CELL_SCHEMA``) and the number of rule rows."""
-    blank = [pl.lit("").alias(name) for name in _COLUMNS if name not in frame.columns]
-    table = frame.with_columns(launches.alias("launch"), *blank)
-    is_metric = pl.col("metric") != ""
-    rules = table.height - int(table.select(is_metric.sum()).item())
-    # Metrics that are not wanted are kept where they were printed as not available: the name may be misspelt.
+def kept(columns: Collection[str], names: AbstractSet[str] | None) -> list[pl.Expr]:
+    """What is kept of rows with these columns: cells of the wanted metrics, and whether a row is of a rule.
+
+    Elsewhere the columns of cells are null. Metrics that are not wanted are kept where they were printed as not
+    available: the name may be misspelt.
+    """
+    is_metric = (pl.col("metric") != "").fill_null(False)
     wanted = is_metric
     if names is not None:
         wanted = pl.col("metric").is_in(list(names)) | (is_metric & pl.col("text").is_in(NOT_AVAILABLE))
-    cells = table.lazy().filter(wanted).select(list(CELL_SCHEMA)).cast(CELL_SCHEMA).collect()
-    return cells.with_columns(pl.col("section", "unit", "text").fill_null("")), rules
+    found = {name: (pl.col(name) if name in columns else pl.lit("")).cast(CELL_SCHEMA[name]) for name in _CELL}
+    return [
+        *(pl.when(wanted).then(column.fill_null("")).alias(name) for name, column in found.items()),
+        (~is_metric).alias(_IS_RULE),
+    ]
+
+
+def cells(frame: pl.DataFrame, launches: pl.Series) -> tuple[pl.DataFrame, int]:
+    """Cells of the wanted metrics (schema ``CELL_SCHEMA``) and the number of rule rows."""
+    found = frame.lazy().with_columns(launches.alias("launch")).filter(pl.col("metric").is_not_null())
+    return found.select(list(CELL_SCHEMA)).collect(), int(frame[_IS_RULE].sum())

@@ -59,8 +59,7 @@ class Launches:
 
         A row whose identity cannot be read is damaged: it is logged and left out of the rows that are returned.
         """
-        numbers = self._numbers(header, rows.frame)
-        positions = np.flatnonzero(np.diff(numbers.to_numpy(), prepend=-1))
+        positions = self._begins(header, rows.frame).arg_true().to_numpy().astype(np.intp)
         identities = self._identities(header, rows, positions)
         if identities is None:
             block = rows.records(positions)
@@ -71,21 +70,19 @@ class Launches:
                 log.add("damaged", line)
             return self.sequence(header, rows.without(positions[damaged]), log)
         self.identities.append(identities)
-        sequence = numbers + self.count
+        sequence = np.arange(self.count, self.count + identities.height, dtype=np.int32)
         self.count += identities.height
-        return sequence, rows
+        return pl.Series(np.repeat(sequence, np.diff(positions, append=rows.frame.height))), rows
 
-    def _numbers(self, header: Header, frame: pl.DataFrame) -> pl.Series:
-        """Number of each row, the same for rows that follow each other and belong together."""
+    def _begins(self, header: Header, frame: pl.DataFrame) -> pl.Series:
+        """Whether each row does not belong to the one before it."""
         if self.wide:
-            return pl.int_range(frame.height, dtype=pl.Int32, eager=True)
+            return pl.repeat(True, frame.height, eager=True)
         is_summary = "ncu_id" not in frame.columns
         identity = identity_columns(header) if is_summary else IDS
-        together = [name for name in identity if name in frame.columns]
-        # Runs follow each other, so that the first and the last row tell whether there are several.
-        if frame.height and frame["run"][0] != frame["run"][-1]:
-            together.append("run")
-        return frame.select(pl.struct(together).rle_id().cast(pl.Int32)).to_series()
+        together = [name for name in (*identity, "run") if name in frame.columns]
+        differs = [pl.col(name).ne_missing(pl.col(name).shift()) for name in together]
+        return frame.select(pl.any_horizontal(pl.int_range(pl.len()) == 0, *differs)).to_series()
 
     def launches(self) -> tuple[Columns, pl.Series]:
         """Identity of every launch as columns (None: not printed), and the launch of every sequence."""
@@ -107,9 +104,9 @@ class Launches:
         On the details page their records alone are parsed for it: the other rows of a launch only repeat it.
         """
         present = identity_columns(header)
-        places = rows.frame.select(pl.col("line", "run").gather(positions.tolist()))
+        first = rows.frame if len(positions) == rows.frame.height else rows.frame[positions]
         if set(present) <= set(rows.frame.columns):
-            found = rows.frame.select(pl.col(list(present)).gather(positions.tolist()).cast(pl.String))
+            found = first.select(pl.col(list(present)).cast(pl.String))
         else:
             parsed = parse(header, rows.records(positions), present)
             if parsed is None:
@@ -118,9 +115,9 @@ class Launches:
         absent = [
             pl.lit(None, dtype=pl.String).alias(name)
             for name in IDENTITY_COLUMNS
-            if name not in present and name not in places.columns
+            if name not in present and name != "line"
         ]
-        return found.with_columns(*absent, *places.iter_columns()).select(*IDENTITY_COLUMNS, "run")
+        return found.with_columns(*absent, first["line"], first["run"]).select(*IDENTITY_COLUMNS, "run")
 
 
 def _column(values: pl.Series) -> ObjectArray:

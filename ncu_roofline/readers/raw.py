@@ -50,7 +50,7 @@ def cells(frame: pl.DataFrame, launches: pl.Series, unit_of: Mapping[str, str]) 
     return pl.DataFrame(
         {
             "launch": pl.concat([launches] * len(metrics)),
-            "section": pl.repeat("", len(which), eager=True),
+            "section": pl.Series([""]).cast(pl.Categorical).gather(which * 0),
             "metric": names.cast(pl.Categorical).gather(which),
             "unit": pl.Series([unit_of.get(name, "") for name in names]).cast(pl.Categorical).gather(which),
             "text": pl.concat([frame[name] for name in metrics]).fill_null(""),

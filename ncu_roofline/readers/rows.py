@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,9 @@ WHOLE_BYTES: Final = 512 << 20
 LAST: Final = "last"
 """A column that is filled in every whole row, where it is not the column of the values."""
 
+_SHAPE: Final = ("is_row", "is_full", "fits")
+"""Whether a row begins with a number as its id, whether it has a last cell, and whether it has none too many."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -47,13 +50,15 @@ class Table:
     start: int
     line: int
     columns: Mapping[str, int]
+    kept: Sequence[pl.Expr]
+    """What is kept of each row, said of these columns: all of them take a third of the input's size in memory."""
     repeats: bool
     """Whether the same header again begins another run of this table."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as the parsed columns with ``line`` (1-based) and ``run`` of each, and their records by position."""
+    """Rows as the kept columns with ``line`` (1-based) and ``run`` of each, and their records by position."""
 
     frame: pl.DataFrame
     records: Callable[[npt.NDArray[np.intp]], Block]
@@ -79,38 +84,40 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
     with ThreadPoolExecutor(1) as other:
         finding = other.submit(line_starts, text, table.start, at)
         try:
-            frame = _scan(table).collect()
+            frame = _scan(table).collect(engine="streaming")
         except (pl.exceptions.PolarsError, OSError, TypeError, ValueError):
             return None
         starts = finding.result()
     # No row is less than a line, so as many lines as rows means that each is one.
-    if frame.height != len(starts) or not (_is_row(frame) & _is_full(frame) & frame["overflow"].is_null()).all():
+    if frame.height != len(starts) or not frame.select(pl.all_horizontal(pl.col(_SHAPE).all())).item():
         return None
 
     def records(positions: npt.NDArray[np.intp]) -> Block:
         found = records_at(text, starts[positions], np.append(starts[1:], len(text))[positions])
         return Block.of(header.prefix, found, table.line + positions, np.zeros_like(positions))
 
-    frame = frame.with_row_index("line", table.line).with_columns(
-        pl.col("line").cast(pl.Int64), run=pl.lit(0, pl.Int64)
-    )
-    return Rows(frame, records)
+    lines = pl.int_range(table.line, table.line + frame.height, eager=True).alias("line")
+    return Rows(frame.drop(_SHAPE).with_columns(lines, run=pl.lit(0, pl.Int64)), records)
 
 
 def _scan(table: Table) -> pl.LazyFrame:
-    """The needed columns of everything behind the header."""
+    """What is kept of everything behind the header, and the shape of each row."""
     columns = table.columns
-    return pl.scan_csv(
-        # A relative path could be taken for a home folder or an address.
-        str(Path(table.path).resolve()) if isinstance(table.text, mmap.mmap) else table.text,
-        has_header=False,
-        skip_lines=table.line - 1,
-        # The parser checks the quotes of texts only; names get their type afterwards.
-        schema={f"c{position}": pl.String() for position in range(len(table.header.columns) + 1)}
-        | {f"c{columns[name]}": pl.Int64() for name in IDS if name in columns},
-        missing_columns="insert",
-        glob=False,
-    ).select(_select(table.header, columns))
+    return (
+        pl.scan_csv(
+            # A relative path could be taken for a home folder or an address.
+            str(Path(table.path).resolve()) if isinstance(table.text, mmap.mmap) else table.text,
+            has_header=False,
+            skip_lines=table.line - 1,
+            # The parser checks the quotes of texts only; names get their type afterwards.
+            schema={f"c{position}": pl.String() for position in range(len(table.header.columns) + 1)}
+            | {f"c{columns[name]}": pl.Int64() for name in IDS if name in columns},
+            missing_columns="insert",
+            glob=False,
+        )
+        .select(_select(table.header, columns))
+        .select(*table.kept, *_shape(columns))
+    )
 
 
 def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Iterator[Rows | Header]:
@@ -133,15 +140,16 @@ def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Ite
             raise InputError(table.path, problem, "Export the report again.", int(block.lines[0]))
         ids = [name for name in IDS if name in frame.columns]
         frame = frame.with_columns(pl.col(ids).cast(pl.Int64, strict=False))
-        whole = _is_row(frame) & (_is_full(frame) | _is_uncut(table, block, frame)) & frame["overflow"].is_null()
+        frame = frame.select(*table.kept, *_shape(table.columns))
+        whole = frame["is_row"] & (frame["is_full"] | _is_uncut(table, block, frame["is_full"])) & frame["fits"]
         if not whole.all():
-            is_row = _is_row(frame)
+            is_row = frame["is_row"]
             for position in (~whole).arg_true():
                 log.add("damaged" if is_row[position] else "foreign", int(block.lines[position]))
             block, frame = block.keep(whole.arg_true().to_numpy()), frame.filter(whole)
         if frame.height:
             lines, runs = pl.Series("line", block.lines, pl.Int64), pl.Series("run", block.runs, pl.Int64)
-            yield Rows(frame.with_columns(lines, runs), block.keep)
+            yield Rows(frame.drop(_SHAPE).with_columns(lines, runs), block.keep)
 
 
 def parse(header: Header, block: Block, columns: Mapping[str, int]) -> pl.DataFrame | None:
@@ -170,29 +178,25 @@ def _select(header: Header, columns: Mapping[str, int]) -> list[pl.Expr]:
     return [pl.col(f"c{position}").alias(name) for name, position in wanted.items()]
 
 
-def _is_row(frame: pl.DataFrame) -> pl.Series:
-    """Whether each record begins with a number as its id."""
-    first = next((name for name in IDS if name in frame.columns), None)
-    return (frame[first] >= 0).fill_null(False) if first else pl.repeat(True, frame.height, eager=True)
+def _shape(columns: Collection[str]) -> list[pl.Expr]:
+    """The columns ``_SHAPE`` of rows with these columns."""
+    first = next((name for name in IDS if name in columns), None)
+    last = LAST if LAST in columns else "text"
+    return [
+        ((pl.col(first) >= 0).fill_null(False) if first else pl.lit(True)).alias("is_row"),
+        pl.col(last).is_not_null().alias("is_full"),
+        pl.col("overflow").is_null().alias("fits"),
+    ]
 
 
-def _is_full(frame: pl.DataFrame) -> pl.Series:
-    """Whether each row has a last cell."""
-    return frame[_last(frame)].is_not_null()
-
-
-def _is_uncut(table: Table, block: Block, frame: pl.DataFrame) -> pl.Series:
+def _is_uncut(table: Table, block: Block, is_full: pl.Series) -> pl.Series:
     """Whether each row without quotes has all cells: an empty one at its end looks like a row that was cut."""
-    uncut = np.zeros(frame.height, np.bool_)
+    uncut = np.zeros(len(is_full), np.bool_)
     if not table.header.quoted:
-        last = _last(frame)
-        for position in frame[last].is_null().arg_true():
-            uncut[position] = len(split_record(block.record(position)) or ()) > table.columns[last]
+        last = table.columns[LAST if LAST in table.columns else "text"]
+        for position in (~is_full).arg_true():
+            uncut[position] = len(split_record(block.record(position)) or ()) > last
     return pl.Series(uncut)
-
-
-def _last(frame: pl.DataFrame) -> str:
-    return LAST if LAST in frame.columns else "text"
 
 
 def _whole_records(block: Block, log: LineLog) -> Block:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 
 import polars as pl
@@ -12,7 +12,7 @@ from ncu_roofline.readers import details, raw, summary
 from ncu_roofline.readers.launches import Launches, identity_columns
 from ncu_roofline.readers.lines import Header, LineLog, Text, find_header, is_record, line_at
 from ncu_roofline.readers.log import is_log, read_log
-from ncu_roofline.readers.report import CELL_SCHEMA, Progress, RawReport
+from ncu_roofline.readers.report import CELL_SCHEMA, IDENTITY_COLUMNS, Progress, RawReport
 from ncu_roofline.readers.rows import IDS, Table, rows_of_blocks, rows_of_input
 from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
 
@@ -62,7 +62,8 @@ def read_tables(
                 header.line,
             )
         units, start, line = _units_row(path, form, text, header, log)
-        table = Table(path, text, header, start, line, _wanted_columns(form, header, names), form != raw.FORM)
+        columns = _wanted_columns(form, header, names)
+        table = Table(path, text, header, start, line, columns, _kept(form, columns, names), form != raw.FORM)
         next_header: Header | None = None
         whole = rows_of_input(table, at) if header is first else None
         for part in rows_of_blocks(table, log, at) if whole is None else [whole]:
@@ -73,7 +74,7 @@ def read_tables(
             if form == raw.FORM:
                 cells.append(raw.cells(rows.frame, sequence, units))
             else:
-                found, rules = details.cells(rows.frame, sequence, names)
+                found, rules = details.cells(rows.frame, sequence)
                 cells.append(found)
                 rule_rows += rules
         header = next_header
@@ -131,3 +132,11 @@ def _wanted_columns(form: str, header: Header, names: AbstractSet[str] | None) -
     else:
         columns = {name: identity[name] for name in IDS if name in identity} | details.columns(header)
     return columns
+
+
+def _kept(form: str, columns: Mapping[str, int], names: AbstractSet[str] | None) -> list[pl.Expr]:
+    """What is kept of the parsed columns of every row."""
+    if form == raw.FORM:
+        return [pl.col(name) for name in columns]
+    identity = [name for name in columns if name in IDENTITY_COLUMNS]
+    return [*map(pl.col, identity), *details.kept(columns, names)]
