@@ -15,14 +15,14 @@ _PREFIXES: Final = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"
 _TIMES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
-def quantity(value: float | None, unit: str) -> str:
+def quantity(value: float | None, unit: str, digits: int = 4) -> str:
     """A number with a decimal prefix and four significant digits: ``1.935 TB/s``."""
     if value is None or math.isnan(value):
         return UNKNOWN
     for factor, prefix in _PREFIXES:
         if abs(value) >= factor:
-            return f"{_digits(value / factor)} {prefix}{unit}"
-    return f"{_digits(value)} {unit}"
+            return f"{_digits(value / factor, digits)} {prefix}{unit}"
+    return f"{_digits(value, digits)} {unit}"
 
 
 def measure(value: float, dimension: str | None) -> str:
@@ -36,14 +36,14 @@ def measure(value: float, dimension: str | None) -> str:
     return quantity(value, dimension.replace("byte", "B"))
 
 
-def seconds(value: float | None) -> str:
+def seconds(value: float | None, digits: int = 4) -> str:
     """A duration in the unit in which it is at least one: ``22.59 us``."""
     if value is None or math.isnan(value):
         return UNKNOWN
     for factor, unit in _TIMES:
         if abs(value) >= factor:
-            return f"{_digits(value / factor)} {unit}"
-    return f"{_digits(value / 1e-9)} ns"
+            return f"{_digits(value / factor, digits)} {unit}"
+    return f"{_digits(value / 1e-9, digits)} ns"
 
 
 def percent(value: float | None, *, at_least: bool = False) -> str:
@@ -88,9 +88,14 @@ def short_kernel(name: str | None, width: int) -> str:
     return f"{line[: width - tail - 1]}…{line[-tail:]}"
 
 
-def _digits(value: float) -> str:
-    """Four significant digits without an exponent."""
+def number(value: float | None, digits: int = 4) -> str:
+    """A number without a unit, with so many significant digits."""
+    return UNKNOWN if value is None or math.isnan(value) else _digits(value, digits)
+
+
+def _digits(value: float, digits: int) -> str:
+    """So many significant digits without an exponent."""
     if value == 0:
         return "0"
-    decimals = max(0, 3 - math.floor(math.log10(abs(value))))
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     return f"{value:.{min(decimals, 6)}f}"

@@ -65,7 +65,10 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     to its ceiling; ``external.time`` (of times from elsewhere, where there are any) and ``external.weak``, whether
     one was found by a part of its name only; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``;
     ``<path>.rate``, ``<path>.share`` and ``<path>.count`` of what is certainly work (not of an upper bound);
-    ``utilization.<name>.low`` and ``.high``.
+    ``utilization.<name>.low`` and ``.high``; where there are ledgers (``--work``, ``--expect``) ``ledger`` (that of the
+    first launch), ``ledger.unit``, ``ledger.work``, ``ledger.executed``, ``ledger.compulsory`` and ``ledger.moved`` of
+    all launches of a group that has a ledger for each of them, and ``ledger.rate``, ``ledger.padding`` and
+    ``ledger.traffic`` of these sums.
     """
     return _longest_first(_groups(columns, GROUP_KEY, per_launch=per_launch))
 
@@ -78,6 +81,8 @@ def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -
     if "external.time" in columns:
         result["external.time"] = whole_sum(columns["external.time"], codes, size)
         result["external.weak"] = np.bincount(codes, columns["external.match"] == "weak", minlength=size) > 0
+    if "ledger" in columns:
+        result |= _ledgers(columns, codes, size, order[begins])
     for tier in TIERS:
         if f"traffic.{tier}.rate" in columns:
             rate, share = _rate_and_share(columns, f"traffic.{tier}", "bytes", codes, size)
@@ -87,6 +92,21 @@ def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -
         result[f"{name}.low"] = np.fmin.reduceat(columns[name][order], begins)
         result[f"{name}.high"] = np.fmax.reduceat(columns[name][order], begins)
     return result
+
+
+def _ledgers(columns: Columns, codes: Codes, size: int, first: Codes) -> Columns:
+    """Both ledgers of each group, and what they are of one another: sums over sums."""
+    moved = columns.get("traffic.dram.bytes", unknown(len(codes)))
+    amounts = {"work": columns["ledger.work"], "executed": columns["ledger.executed"],
+               "compulsory": columns["traffic.dram.compulsory"], "moved": moved}  # fmt: skip
+    sums = {name: whole_sum(values, codes, size) for name, values in amounts.items()}
+    return {f"ledger.{name}": values for name, values in sums.items()} | {
+        "ledger": columns["ledger"][first],
+        "ledger.unit": columns["ledger.unit"][first],
+        "ledger.rate": ratio(sums["work"], whole_sum(columns["time"], codes, size)),
+        "ledger.padding": ratio(sums["executed"], sums["work"]),
+        "ledger.traffic": ratio(sums["moved"], sums["compulsory"]),
+    }
 
 
 def group_ranges(columns: Columns) -> Columns:

@@ -80,6 +80,7 @@ def analyze(
     timing: str | Path | Sequence[str | Path] | None = None,
     claims: str | Path | None = None,
     expect: str | Path | Sequence[str | Path] = (),
+    work: str | Path | Sequence[str | Path] = (),
     progress: Progress | None = None,
 ) -> Analysis:
     """Analyse one or more reports.
@@ -100,6 +101,7 @@ def analyze(
         timing: one or more files with times of the same kernels from other producers.
         claims: a file of what somebody says of the kernels, each claim of which becomes a finding.
         expect: what launches should do, as in ``gemm:m=64,n=64,k=64,dtype=bf16,kernel=REGEX``, or a YAML file of it.
+        work: one or more work files (YAML), which say what problem which launches solve.
         progress: is called while a report is read, with its path, the bytes read and all its bytes.
 
     Raises:
@@ -118,8 +120,10 @@ def analyze(
     page = read_session(str(session)) if session is not None else None
     measured = load_measured(Path(ceilings)) if isinstance(ceilings, str | Path) else ceilings
     claimed = read_claims(Path(claims)) if claims is not None else ()
-    specifications = [str(expect)] if isinstance(expect, str | Path) else [str(one) for one in expect]
-    expected = read_expectations(specifications)
+    specifications, work_files = (
+        [str(given)] if isinstance(given, str | Path) else [str(one) for one in given] for given in (expect, work)
+    )
+    expected = read_expectations(specifications, work_files)
     if not inputs:
         raise UsageError("inputs", "()", "give at least one report")
     if merge and aggregate:
@@ -200,7 +204,7 @@ def analyze(
         aggregate=aggregate,
         places=_places(
             (*inputs, *(report.path for report in reports)),
-            (*files, claims, *specifications),
+            (*files, claims, *specifications, *work_files),
             ceilings,
             map,
             session,

@@ -48,12 +48,15 @@ class YamlFile:
             if key not in keys:
                 self.report(f"{path}.{key}", f"unknown key; known here are {', '.join(sorted(keys))}")
 
-    def entries(self, name: str, schema: int, *, of: str = "") -> list[Any]:
-        """The list that a file consists of beside its schema; at least one entry where ``of`` names what they are."""
+    def entries(self, name: str, schema: int, *, of: str = "", beside: Collection[str] = ()) -> list[Any]:
+        """The list that a file consists of beside its schema; at least one entry where ``of`` names what they are.
+
+        ``beside`` are further keys that may be there.
+        """
         if self.problems:
             return []
         top = self.mapping("$", self.data)
-        self.only("$", top, {"schema", name})
+        self.only("$", top, {"schema", name, *beside})
         if top.get("schema", schema) != schema:
             self.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {schema}")
         found = top.get(name)

@@ -62,7 +62,7 @@ def test_regular_expression_may_have_commas_and_equals_signs() -> None:
         ("gem:m=1", "'gem' is no kind of problem; known are gemm"),
         ("gemm:m=8,n=8,dtype=bf16", "gemm needs k"),
         ("gemm:m=8,n=8,k=8", "gemm needs dtype"),
-        ("gemm:m=8,n=8,k=8,dtype=half", "'half' is no data type"),
+        ("gemm:m=8,n=8,k=8,dtype=half", "dtype is 'half', which is none of fp64"),
         ("gemm:m=x,n=8,k=8,dtype=bf16", "m is 'x', which is no number"),
         ("gemm:m=-8,n=8,k=8,dtype=bf16", "no number of at least 0"),
         ("gemm:m=8,m=9,n=8,k=8,dtype=bf16", "is there twice"),

@@ -31,7 +31,8 @@ LAYERS: dict[str, set[str]] = {
     "measured": {"errors", "quantities", "strict_yaml", "vocabulary"},
     "launch_filter": {"arrays"},
     "claims": {"arrays", "conditions", "errors", "launch_filter", "quantities", "strict_yaml", "vocabulary"},
-    "ledger": {"arrays", "errors", "launch_filter", "strict_yaml", "vocabulary"},
+    "machine": {"devices", "errors", "measured", "vocabulary"},
+    "ledger": {"arrays", "errors", "launch_filter", "machine", "strict_yaml", "vocabulary"},
     "devices": {"errors", "data_files", "strict_yaml", "vocabulary"},
     "readers": {"arrays", "errors"},
     "histogram": {"arrays", "readers", "vocabulary"},
@@ -82,11 +83,11 @@ LAYERS: dict[str, set[str]] = {
     "acceptance": {"analysis", "checks", "errors", "strict_yaml"},
     "render": {
         "analysis", "arrays", "budget", "checks", "collect", "comparison", "conditions", "data_files", "devices",
-        "explain",        "formats", "timings", "version", "vocabulary", "wording",
+        "explain", "formats", "ledger", "machine", "timings", "version", "vocabulary", "wording",
     },
     "cli": {
         "acceptance", "analysis", "arrays", "checks", "collection", "comparison", "devices", "errors", "formats",
-        "maps", "pipeline",
+        "launch_filter", "ledger", "machine", "maps", "measured", "pipeline", "quantities", "strict_yaml",
         "render", "scrub", "version", "vocabulary", "wording",
     },
     "__init__": {"analysis", "comparison", "errors", "maps", "pipeline", "readers", "version"},

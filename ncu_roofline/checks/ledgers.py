@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, FloatArray, ratio, sum_known
+from ncu_roofline.arrays import BoolArray, FloatArray, ratio
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View, largest, which
 from ncu_roofline.formats import quantity
@@ -34,7 +34,7 @@ def work_beyond_useful(view: View) -> Iterator[Evidence]:
     Tiles are padded to their size, and some algorithms compute twice. The rate of the executed work is no rate of
     useful work: quote both, or the time. From 5 % on it is a note, and a warning where most of the work is not needed.
     """
-    executed, needed = _executed(view), _work(view)
+    executed, needed = view.floats("ledger.executed"), _work(view)
     share = ratio(executed, needed)
     for hit, severity in (
         ((share > _PADDED) & (share <= _MOSTLY_PADDED), Severity.NOTE), (share > _MOSTLY_PADDED, Severity.WARNING)
@@ -186,12 +186,6 @@ def _work(view: View) -> FloatArray:
     return np.where(needed > 0, needed, np.nan)
 
 
-def _executed(view: View) -> FloatArray:
-    """Work of all paths in the unit of the ledger, as far as it was counted."""
-    is_flop = view.labels("ledger.unit") == "FLOP"
-    return np.where(is_flop, view.floats("flop.count"), _integer_work(view))
-
-
 def _most(view: View) -> FloatArray:
     """The same at most; not known where something was not counted, or integer instructions may have done the work."""
     is_flop = view.labels("ledger.unit") == "FLOP"
@@ -202,11 +196,7 @@ def _most(view: View) -> FloatArray:
     for path in _INTEGER_PATHS:
         exact &= view.labels(f"work.{path}.extent") != Extent.AT_LEAST.label
     exact &= view.floats("work.int.count") == 0
-    return np.where(is_flop, view.floats("flop.count_most"), np.where(exact, _integer_work(view), np.nan))
-
-
-def _integer_work(view: View) -> FloatArray:
-    return sum_known([view.floats(f"work.{path}.count") for path in _INTEGER_PATHS])
+    return np.where(is_flop, view.floats("flop.count_most"), np.where(exact, view.floats("ledger.executed"), np.nan))
 
 
 def _amount(view: View, values: FloatArray, launch: int) -> str:

@@ -20,6 +20,7 @@ from ncu_roofline.cli.config import defaults
 from ncu_roofline.cli.devices import devices
 from ncu_roofline.cli.explain import explain
 from ncu_roofline.cli.maps import maps
+from ncu_roofline.cli.model import model
 from ncu_roofline.cli.rules import rules
 from ncu_roofline.errors import NcuRooflineError
 
@@ -75,6 +76,7 @@ main.add_command(check)
 main.add_command(compare)
 main.add_command(explain)
 main.add_command(collect)
+main.add_command(model)
 main.add_command(maps)
 main.add_command(devices)
 main.add_command(rules)

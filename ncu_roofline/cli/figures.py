@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -56,15 +56,9 @@ def figures(analysis: Analysis, name: str, axes: Frame | None, size: str) -> dic
 
     """
     from ncu_roofline.render.picture import charts
-    from ncu_roofline.render.picture.convert import EXTRA, PRINT, to_pdf, to_png
     from ncu_roofline.render.picture.paper import has_panels
 
-    path = Path(name)
-    png = partial(to_png, scale=PRINT) if size == PAPER else to_png
-    kinds: dict[str, Callable[[str], str | bytes]] = {".svg": str, ".png": png, ".pdf": to_pdf}
-    kind = path.suffix.lower()
-    if kind not in kinds:
-        raise UsageError("--figure", name, "is no name of a picture (out.svg, out.png or out.pdf)")
+    path, kind = Path(name), _kind(name)
     drawings = _for_paper if size == PAPER else _for_screen
     drawn = charts(analysis, axes)
     if size == PAPER and not any(map(has_panels, drawn)):
@@ -72,14 +66,48 @@ def figures(analysis: Analysis, name: str, axes: Frame | None, size: str) -> dic
     files: dict[str, str | bytes] = {}
     for number, chart in enumerate(drawn, start=1):
         place = f"-{number}" if number > 1 else ""
-        for end, drawing in drawings(chart, kind):
-            try:
-                content = kinds[kind](drawing) if end.endswith(kind) else drawing
-            except ModuleNotFoundError as error:
-                needed = f"needs a converter: pip install 'ncu-roofline[{EXTRA}]', or write an SVG"
-                raise UsageError("--figure", name, needed) from error
-            written = end.removesuffix(kind) + path.suffix if end.endswith(kind) else end
-            files[str(path.with_name(f"{path.stem}{place}{written}"))] = content
+        files |= _files(path.with_stem(f"{path.stem}{place}"), drawings(chart, kind), is_print=size == PAPER)
+    return files
+
+
+def light_and_dark(name: str, draw: Callable[[dict[str, str]], str]) -> dict[str, str | bytes]:
+    """A drawing in both sets of colours by the names of its files; a PDF is printed and has no dark one.
+
+    Raises:
+        UsageError: if the name is of no picture, or its converter is not installed.
+
+    """
+    from ncu_roofline.render.picture import DARK, LIGHT
+
+    kind = _kind(name)
+    drawings = [(kind, draw(LIGHT))] if kind == ".pdf" else [(kind, draw(LIGHT)), (f"-dark{kind}", draw(DARK))]
+    return _files(Path(name), drawings, is_print=False)
+
+
+def _kind(name: str) -> str:
+    """What kind of picture a file is by its name."""
+    kind = Path(name).suffix.lower()
+    if kind not in (".svg", ".png", ".pdf"):
+        raise UsageError("--figure", name, "is no name of a picture (out.svg, out.png or out.pdf)")
+    return kind
+
+
+def _files(path: Path, drawings: Iterable[tuple[str, str]], *, is_print: bool) -> dict[str, str | bytes]:
+    """Drawings by the names of their files, converted to the kind of the path; other texts stay as they are."""
+    from ncu_roofline.render.picture.convert import EXTRA, PRINT, to_pdf, to_png
+
+    kind = path.suffix.lower()
+    png = partial(to_png, scale=PRINT) if is_print else to_png
+    kinds: dict[str, Callable[[str], str | bytes]] = {".svg": str, ".png": png, ".pdf": to_pdf}
+    files: dict[str, str | bytes] = {}
+    for end, drawing in drawings:
+        try:
+            content = kinds[kind](drawing) if end.endswith(kind) else drawing
+        except ModuleNotFoundError as error:
+            needed = f"needs a converter: pip install 'ncu-roofline[{EXTRA}]', or write an SVG"
+            raise UsageError("--figure", str(path), needed) from error
+        written = end.removesuffix(kind) + path.suffix if end.endswith(kind) else end
+        files[str(path.with_name(f"{path.stem}{written}"))] = content
     return files
 
 

@@ -56,6 +56,10 @@ expect = click.option(
     "--expect", metavar="SPEC", multiple=True,
     help="Problem that launches solve, as gemm:m=64,n=64,k=64,dtype=bf16,kernel=REGEX, or YAML; may be given again.",
 )  # fmt: skip
+work = click.option(
+    "--work", metavar="FILE", multiple=True,
+    help="Problems that launches solve (YAML): kernel, grid or NVTX range to ledger; may be given again.",
+)  # fmt: skip
 scrub = click.option(
     "--scrub",
     is_flag=True,
@@ -110,6 +114,7 @@ def of_analysis(command: _Command) -> _Command:
             timing,
             claims,
             expect,
+            work,
             scrub,
             scrub_kernels,
             select_codes,
@@ -137,6 +142,7 @@ def analysed(
     timing: tuple[str, ...],
     claims: str | None,
     expect: tuple[str, ...],
+    work: tuple[str, ...],
     scrub: bool,
     scrub_kernels: bool,
     select: str | None,
@@ -165,14 +171,14 @@ def analysed(
         )  # fmt: skip
     made = None
     if scrub or scrub_kernels:
-        places = (*inputs, *filter(None, (ceilings, map_, session, baseline, claims, *timing, *expect)))
+        places = (*inputs, *filter(None, (ceilings, map_, session, baseline, claims, *timing, *expect, *work)))
         made = messages.scrub(places, kernels=scrub_kernels)
     if peak_source == "measured" and ceilings is None:
         raise UsageError("--peak-source", peak_source, "needs a file of measured ceilings (--ceilings FILE)")
     analysis = analyze(
         *inputs, map=map_, cc=cc, device=device, ceilings=ceilings, peak_source=peak_source, locale=locale,
         conditions=conditions, session=session, partial=partial, merge=merge, aggregate=aggregate, timing=timing,
-        claims=claims, expect=expect, progress=None if quiet else ReadingProgress(made),
+        claims=claims, expect=expect, work=work, progress=None if quiet else ReadingProgress(made),
     )  # fmt: skip
     analysis = with_findings(
         analysis, select=_codes(select), ignore=_codes(ignore),

@@ -90,13 +90,9 @@ def _by_position(analysis: Analysis, text: str) -> BoolArray:
 
 def _by_range(analysis: Analysis, text: str) -> BoolArray:
     """Launches inside an NVTX range, ``RANGE`` in any domain or ``DOMAIN@RANGE``."""
-    import numpy as np
+    from ncu_roofline.launch_filter import inside_range
 
-    def inside(ranges: tuple[tuple[str, str], ...] | None) -> bool:
-        return any(text in (name, f"{domain}@{name}") for domain, name in ranges or ())
-
-    column = analysis.columns["nvtx"]
-    return np.fromiter((inside(ranges) for ranges in column), np.bool_, len(column))
+    return inside_range(analysis.columns["nvtx"], text)
 
 
 def _offer(analysis: Analysis, option: str) -> str:

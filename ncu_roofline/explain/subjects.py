@@ -31,6 +31,7 @@ from ncu_roofline.explain.expression import (
     total_of,
     weighted,
 )
+from ncu_roofline.explain.ledger import LEDGER, explain_ledger
 from ncu_roofline.explain.values import COUNTED, Cell, Explained, Explanation, Launch, Step
 from ncu_roofline.maps import Alternative
 from ncu_roofline.vocabulary import FLOP_PATHS, NEVER_BINDING_PATHS, PATHS, TIERS, Extent, work_unit
@@ -83,10 +84,11 @@ def _subjects(found: Launch, quantity: str | None) -> Sequence[str]:
     known = ["time", *found.quantities.work, *found.quantities.traffic]
     known += [f"clocks.{name}" for name in found.quantities.clocks if not math.isnan(found.number(f"clocks.{name}"))]
     known += [f"utilization.{name}" for name in found.quantities.utilization]
+    ledger = [LEDGER] if found.row.get(LEDGER) is not None else []
     if quantity is None:
-        return [*known, "bound"]
+        return [*known, "bound", *ledger]
     unmeasured = [tier for tier, reasons in metric_map.unmeasured.items() if found.row["cc"] in reasons]
-    possible = dict.fromkeys(["time", "bound", *metric_map.paths, *metric_map.tiers, *unmeasured, *known])
+    possible = dict.fromkeys(["time", "bound", *ledger, *metric_map.paths, *metric_map.tiers, *unmeasured, *known])
     possible |= dict.fromkeys(f"clocks.{name}" for name in metric_map.clocks)
     possible |= dict.fromkeys(f"utilization.{name}" for name in metric_map.utilization)
     named = re.sub(r"^(work|traffic|ceilings|missing)\.", "", quantity.strip().lower())
@@ -99,6 +101,8 @@ def _subjects(found: Launch, quantity: str | None) -> Sequence[str]:
 def _explained(found: Launch, subject: str) -> Explained:
     if subject == "bound":
         return explain_bound(found)
+    if subject == LEDGER:
+        return explain_ledger(found)
     if subject in PATHS:
         return _amount(found, subject, f"work.{subject}.count", work_unit(subject))
     if subject in TIERS:

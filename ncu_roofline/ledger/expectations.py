@@ -5,19 +5,21 @@ A text and an entry of a file say the same: a kind with its sizes, and the launc
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from ncu_roofline.arrays import Columns, unknown
+from ncu_roofline.arrays import Columns, ratio, sum_known, unknown
 from ncu_roofline.errors import UsageError
 from ncu_roofline.launch_filter import KEYS, LaunchFilter, launch_filter, problem_of
-from ncu_roofline.ledger.kinds import KINDS, SIZES, UNSTATED, Ledger
+from ncu_roofline.ledger.custom import read_kinds
+from ncu_roofline.ledger.kinds import KINDS, problems_of
+from ncu_roofline.ledger.problem import Kind, Ledger, as_number
 from ncu_roofline.strict_yaml import YamlFile, read_yaml
 from ncu_roofline.vocabulary import FLOP_PATHS, OP_PATHS, is_tensor
 
@@ -25,10 +27,10 @@ _OPTION: Final = "--expect"
 _SCHEMA: Final = 1
 _FILE: Final = re.compile(r".*\.ya?ml", re.IGNORECASE)
 _HALF: Final = 0.5
-_LARGEST: Final = 1e24
-"""Beyond any problem; products of three such numbers are still finite."""
-_WHOLE: Final = frozenset({"m", "n", "k", "batch"})
-_TYPED: Final = frozenset({"dtype", "a", "b", "c"})
+_ENTRIES: Final = {"expect": "expectation", "work": "problem", "stages": "stage"}
+"""What files are made of, by their key."""
+_OF_STAGES: Final = ("name", "count")
+_TENSOR_INTEGERS: Final = tuple(path for path in OP_PATHS if is_tensor(path))
 
 
 @dataclass(frozen=True)
@@ -41,15 +43,25 @@ class Expectation:
     """The text of the option, or file and line."""
 
 
-def read_expectations(given: Sequence[str]) -> tuple[Expectation, ...]:
-    """Read texts and files of expectations.
+@dataclass(frozen=True)
+class Stage:
+    """A ledger that is done so many times; the name is empty where none is given."""
+
+    name: str
+    ledger: Ledger
+    count: float
+
+
+def read_expectations(given: Sequence[str], work: Sequence[str] = ()) -> tuple[Expectation, ...]:
+    """Read texts and files of expectations (``--expect``), and work files (``--work``).
 
     Raises:
         UsageError: if a text has no meaning.
         DataFileError: with every problem of a file.
 
     """
-    return tuple(found for text in given for found in (_of_file(text) if _FILE.fullmatch(text) else (_of_text(text),)))
+    expected = (_of_file(text, "expect") if _FILE.fullmatch(text) else (_of_text(text),) for text in given)
+    return tuple(chain.from_iterable((*expected, *(_of_file(path, "work") for path in work))))
 
 
 def ledger_columns(table: Columns, expectations: Sequence[Expectation]) -> tuple[Columns, tuple[str, ...]]:
@@ -57,7 +69,9 @@ def ledger_columns(table: Columns, expectations: Sequence[Expectation]) -> tuple
 
     Columns: ``ledger`` (its title, None without one), ``ledger.work`` and ``ledger.unit``, ``ledger.read`` and
     ``ledger.written`` in byte, all of the invocations of an entry; ``work.<path>.useful`` on the path that did most of
-    the work in this unit, ``traffic.dram.compulsory``.
+    the work in this unit, ``traffic.dram.compulsory``; ``ledger.executed``, all work of that unit that was counted;
+    ``ledger.rate``, useful work per second; ``ledger.padding`` (executed over useful) and ``ledger.traffic`` (measured
+    over compulsory bytes of DRAM).
 
     Raises:
         UsageError: if two expectations are of one launch.
@@ -94,7 +108,22 @@ def ledger_columns(table: Columns, expectations: Sequence[Expectation]) -> tuple
         of_one = np.array([*(getattr(ledger, name) for ledger in ledgers), np.nan])
         columns[f"ledger.{name}"] = of_one[owner] * invocations
     columns["traffic.dram.compulsory"] = columns["ledger.read"] + columns["ledger.written"]
+    columns |= _against_counters(table, columns)
     return columns | _useful(table, columns), tuple(notes)
+
+
+def _against_counters(table: Columns, columns: Columns) -> Columns:
+    """Executed work in the unit of each ledger, useful work per second, and what both ledgers are of one another."""
+    integers = [table[f"work.{path}.count"] for path in _TENSOR_INTEGERS if f"work.{path}.count" in table]
+    operations = sum_known(integers) if integers else unknown(len(table["launch"]))
+    executed = np.where(columns["ledger.unit"] == "FLOP", table["flop.count"], operations)
+    moved = table.get("traffic.dram.bytes", unknown(len(executed)))
+    return {
+        "ledger.executed": np.where(np.isnan(columns["ledger.work"]), np.nan, executed),
+        "ledger.rate": ratio(columns["ledger.work"], table["time"]),
+        "ledger.padding": ratio(executed, columns["ledger.work"]),
+        "ledger.traffic": ratio(moved, columns["traffic.dram.compulsory"]),
+    }
 
 
 def _useful(table: Columns, columns: Columns) -> Columns:
@@ -103,8 +132,7 @@ def _useful(table: Columns, columns: Columns) -> Columns:
     Of integer work only that of tensor cores is meant: other integer instructions are addresses and loops.
     """
     useful: Columns = {}
-    integers = tuple(path for path in OP_PATHS if is_tensor(path))
-    for unit, names in (("FLOP", FLOP_PATHS), ("OP", integers)):
+    for unit, names in (("FLOP", FLOP_PATHS), ("OP", _TENSOR_INTEGERS)):
         paths = [name for name in names if f"work.{name}.count" in table]
         if not paths:
             continue
@@ -130,62 +158,72 @@ def _of_text(text: str) -> Expectation:
         if not equals or name in entry or name in KEYS:
             raise UsageError(_OPTION, text, f"{item!r} is not NAME=VALUE, or is there twice; kernel=REGEX comes last")
         entry[name] = value
-    problems = list(_problems(entry))
+    problems = list(_problems(entry, KINDS, KEYS))
     if not colon or problems:
         example = "write it as gemm:m=4096,n=4096,k=4096,dtype=bf16,kernel=REGEX"
         raise UsageError(_OPTION, text, "; ".join(message for _, message in problems) or example)
-    return _made(entry, text)
+    return Expectation(_ledger(entry, KINDS), launch_filter(entry), text)
 
 
-def _of_file(path: str) -> Iterator[Expectation]:
+def _of_file(path: str, name: str) -> Iterator[Expectation]:
     file: YamlFile = read_yaml(Path(path))
-    entries = file.entries("expect", _SCHEMA, of="expectation")
+    for where, entry, kinds in _entries(file, name, KEYS):
+        yield Expectation(_ledger(entry, kinds), launch_filter(entry), where)
+
+
+def read_stages(path: str) -> tuple[Stage, ...]:
+    """Read the stages of a job: a file of problems, each with how often it happens.
+
+    Raises:
+        DataFileError: with every problem of the file.
+
+    """
+    found = _entries(read_yaml(Path(path)), "stages", _OF_STAGES)
+    return tuple(
+        Stage(str(entry.get("name", "")), _ledger(entry, kinds), float(entry.get("count", 1.0)))
+        for _, entry, kinds in found
+    )
+
+
+def _entries(
+    file: YamlFile, name: str, others: Sequence[str]
+) -> list[tuple[str, Mapping[str, Any], Mapping[str, Kind]]]:
+    """The entries of a file without problems, each with its place, and the kinds that there are."""
+    entries = file.entries(name, _SCHEMA, of=_ENTRIES[name], beside=("kinds",))
+    top = file.data if isinstance(file.data, dict) else {}
+    kinds = {**KINDS, **read_kinds(file, top["kinds"], KINDS)} if "kinds" in top else KINDS
     for number, entry in enumerate(entries):
-        where = f"$.expect[{number}]"
-        for key, message in _problems(file.mapping(where, entry)):
+        where = f"$.{name}[{number}]"
+        for key, message in _problems(file.mapping(where, entry), kinds, others):
             file.report(f"{where}.{key}" if key else where, message)
     file.refuse_problems()
-    for number, entry in enumerate(entries):
-        yield _made(entry, f"{file.name}:{file.lines.get(f'$.expect[{number}]', 1)}")
+    return [
+        (f"{file.name}:{file.lines.get(f'$.{name}[{number}]', 1)}", entry, kinds)
+        for number, entry in enumerate(entries)
+    ]
 
 
-def _problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is wrong with an entry, with the key it is in."""
-    kind = KINDS.get(str(entry.get("kind")))
-    if kind is None:
-        yield "kind", f"{entry.get('kind')!r} is no kind of problem; known are {', '.join(KINDS)}"
+def _problems(entry: Mapping[str, Any], kinds: Mapping[str, Kind], others: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with an entry, with the key it is in; ``others`` are keys that are no parameters."""
+    name = str(entry.get("kind"))
+    if name not in kinds:
+        yield "kind", f"{entry.get('kind')!r} is no kind of problem; known are {', '.join(kinds)}"
         return
-    known = (*kind.parameters, *KEYS, "kind")
-    for key, value in entry.items():
-        if key not in known:
-            yield key, f"{entry['kind']} has no parameter {key!r}; it has {', '.join(kind.parameters)}"
-        elif key in _TYPED and not (isinstance(value, str) and value in SIZES):
-            yield key, f"{value!r} is no data type; known are {', '.join(SIZES)}"
-        elif key in kind.parameters and key not in _TYPED and _size(value) is None:
-            yield key, f"{key} is {value!r}, which is no number of at least 0"
-        elif key in _WHOLE and not float(value).is_integer():
-            yield key, f"{key} is {value!r} and has to be a whole number"
-        elif key in KEYS and (problem := problem_of(key, value)):
+    yield from problems_of(
+        name, kinds[name], {key: value for key, value in entry.items() if key != "kind" and key not in others}
+    )
+    for key in others:
+        if key in entry and (problem := _problem_of_other(key, entry[key])):
             yield key, problem
-    for key, default in kind.parameters.items():
-        if default is None and key not in entry:
-            yield "", f"{entry['kind']} needs {key}"
 
 
-def _size(value: Any) -> float | None:
-    if isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if 0 <= number <= _LARGEST else None
+def _problem_of_other(key: str, value: Any) -> str:
+    if key == "count":
+        return "" if as_number(value) is not None else f"{value!r} is no number of at least 0"
+    if key == "name":
+        return "" if isinstance(value, str) and value else f"{value!r} must be a text that is not empty"
+    return problem_of(key, value)
 
 
-def _made(entry: Mapping[str, Any], where: str) -> Expectation:
-    kind = KINDS[entry["kind"]]
-    values: dict[str, float | str] = {}
-    for name, default in kind.parameters.items():
-        value = entry.get(name, default)
-        values[name] = str(value) if name in _TYPED else math.nan if value == UNSTATED else float(_size(value) or 0.0)
-    return Expectation(kind.make(values), launch_filter(entry), where)
+def _ledger(entry: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Ledger:
+    return kinds[str(entry["kind"])].ledger(entry)

@@ -32,6 +32,10 @@ _TIMING_LEGEND: Final = (
     "timing: time of the same launches from elsewhere (--timing), ~ where it was found by a part of the name only; it "
     "is in no fraction and no bound."
 )
+_LEDGER_LEGEND: Final = (
+    "useful, compulsory: what the problem needs (--work, --expect), work per second and bytes of all launches; in "
+    "brackets: executed over useful work, bytes of DRAM over compulsory ones. Other columns are of what was executed."
+)
 UTILIZATION_TITLES: Final = {
     "sm__throughput": "SM",
     "gpu__compute_memory_throughput": "memory",
@@ -154,6 +158,8 @@ def columns_of(rows: Sequence[Mapping[str, Any]], *, several_inputs: bool) -> li
         Column("work", _work, 5, left=True),
     ]
     columns += [Column(tier.upper(), _rate_cell(tier), 6 + n if n else 3) for n, tier in enumerate(tiers)]
+    if any("ledger" in row for row in rows):
+        columns += [Column("useful", _useful, 1.2), Column("compulsory", _compulsory, 1.3)]
     if any("ranks" in row for row in rows):
         columns[6:6] = [
             Column("ranks", lambda row: str(row["ranks"]), 1),
@@ -245,6 +251,20 @@ def _work(row: Mapping[str, Any]) -> str:
     return _with_share(f"{path} {quantity(row['leading.rate'], work_unit(path) + '/s')}", row["leading.share"])
 
 
+def _useful(row: Mapping[str, Any]) -> str:
+    """Useful work per second (without a time: the work), and executed over useful work."""
+    unit = row["ledger.unit"]
+    rate = quantity(row["ledger.rate"], f"{unit}/s")
+    said = rate if rate != UNKNOWN else quantity(row["ledger.work"], unit)
+    return said if np.isnan(row["ledger.padding"]) else f"{said} (x{row['ledger.padding']:.4g})"
+
+
+def _compulsory(row: Mapping[str, Any]) -> str:
+    """Compulsory bytes, and measured over compulsory bytes of DRAM."""
+    said = quantity(row["ledger.compulsory"], "B")
+    return said if np.isnan(row["ledger.traffic"]) else f"{said} (x{row['ledger.traffic']:.4g})"
+
+
 def positions(launches: Sequence[int]) -> str:
     """Launch positions as ranges, cut where there are many: ``0-3,7``."""
     ranges: list[list[int]] = []
@@ -332,6 +352,8 @@ def _legend(shown: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = []
     if any(percent(group["bound.fraction"]) != UNKNOWN for group in shown):
         lines.append(_LEGEND)
+    if any(isinstance(group.get("ledger"), str) for group in shown):
+        lines.append(_LEDGER_LEGEND)
     busy = any(key.startswith("utilization.") for group in shown for key in group)
     if busy and not any(group["bound.by"] for group in shown):
         lines.append(_BUSY_LEGEND)

@@ -32,6 +32,7 @@ _TRAFFIC: Final = (
     "bytes", "rate", "extent", "compulsory", "peak", "peak_source", "peak_clock", "external_rate", "measure",
     "intensity", "recipe", "measures",
 )  # fmt: skip
+_LEDGER: Final = ("unit", "work", "read", "written", "executed", "rate", "padding", "traffic")
 """Keys in their order; those that have no column are not known."""
 _CEILING: Final = re.compile(r"ceilings\..+\.value")
 
@@ -202,6 +203,9 @@ def _launches(table: Columns) -> list[dict[str, Any]]:
         ],
         "missing": [[name for name, gone in missing if gone[row]] for row in range(size)],
     }
+    if "ledger" in table:
+        ledgers = entries({"title": "ledger"} | _keys("ledger", _LEDGER))
+        parts["ledger"] = [None if entry["title"] is None else entry for entry in ledgers]
     identity = entries({name: name for name in _IDENTITY})
     for row, launch in enumerate(identity):
         launch["nvtx"] = _ranges(table["nvtx"][row])

@@ -152,6 +152,28 @@ def _ledger(analysis: Analysis, mark: Mark, first: int) -> Iterator[str]:
     for name, use in uses:
         yield from _line(analysis, mark, first, name, use)
     yield "</tbody></table>"
+    yield from _problem(analysis, mark)
+
+
+def _problem(analysis: Analysis, mark: Mark) -> Iterator[str]:
+    """What the problem needs of the group, where a ledger says it for all of its launches."""
+    columns = analysis.columns
+    if "ledger" not in columns:
+        return
+    mine = np.isin(columns["launch"], mark.members)
+    title_of = columns["ledger"][mine][0]
+    if title_of is None:
+        return
+    unit = str(columns["ledger.unit"][mine][0])
+    work, executed, compulsory = (
+        float(columns[name][mine].sum()) for name in ("ledger.work", "ledger.executed", "traffic.dram.compulsory")
+    )
+    said = [f"useful {quantity(work, unit)}, {quantity(work / mark.time, f'{unit}/s')}"] if work > 0 else []
+    said += [f"executed {executed / work:.4g} times as much"] if work > 0 and executed > 0 else []
+    moved = mark.traffic["dram"].total if "dram" in mark.traffic else math.nan
+    said += [f"compulsory {quantity(compulsory, 'B')}"] if compulsory > 0 else []
+    said += [f"DRAM moved {moved / compulsory:.4g} times as much"] if compulsory > 0 and moved >= 0 else []
+    yield f'<p data-testid="problem">What the problem needs ({text(str(title_of))}): {"; ".join(said)}.</p>'
 
 
 def _line(analysis: Analysis, mark: Mark, first: int, name: str, use: Use) -> Iterator[str]:
