@@ -26,6 +26,7 @@ _NUMBERS: Final = ("sm_count", "base_clock", "boost_clock", "tensor_clock", "dra
 _REQUIRED: Final = ("name", "model", "chip", "compute_capability", "sm_count", "rates", "sources", "confidence")
 _KEYS: Final = frozenset({*_TEXTS, *_NUMBERS, "also", "rates", "sources"})
 _MAKERS: Final = frozenset({"nvidia", "tesla", "geforce"})
+_ORDINAL: Final = re.compile(r"\s*\([0-9]+\)$")
 _SLICE: Final = re.compile(r"(?<![a-z0-9])mig(?![a-z0-9]).*", re.IGNORECASE | re.DOTALL)
 
 
@@ -161,6 +162,12 @@ def match_device(name: str, *, compute_capability: str | None = None, sm_count: 
         others = _list([*(device.name for device in candidates), *(f"{other} (not listed)" for other in unlisted)])
         return DeviceMatch(None, candidates, count, reason=f"{name!r} may be any of {others}")
     return _on_sms(candidates[0], name, count)
+
+
+def product_of(name: str | None) -> str | None:
+    """The product that a printed name means, a number in brackets behind it left out; None: none, or several."""
+    device = None if name is None else match_device(_ORDINAL.sub("", name)).device
+    return None if device is None else device.name
 
 
 def _on_sms(device: Device, name: str, count: int | None) -> DeviceMatch:

@@ -6,7 +6,6 @@ those of the caches that they were counted with.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,11 +14,10 @@ import numpy.typing as npt
 
 from ncu_roofline.arrays import BoolArray, Columns, ObjectArray, mapped, objects, ratio
 from ncu_roofline.conditions import Conditions
-from ncu_roofline.devices import match_device
+from ncu_roofline.devices import product_of
 from ncu_roofline.timings import Timings, join
 from ncu_roofline.vocabulary import PATHS, TIERS
 
-_ORDINAL: Final = re.compile(r"\s*\([0-9]+\)$")
 _WITHOUT_CACHES: Final = frozenset({"shared"})
 """Tiers whose bytes do not depend on what is in the caches."""
 
@@ -54,23 +52,17 @@ def external_columns(table: Columns, timings: Sequence[Timings], conditions: Seq
             rate = ratio(table[f"traffic.{tier}.bytes"], time)
             columns[f"traffic.{tier}.external_rate"] = rate if tier in _WITHOUT_CACHES else np.where(same, rate, np.nan)
     columns["external.other_device"] = _of_another_device(table["device"], file, timings)
-    del columns["external.file"]
+    del columns["external.file"], columns["external.row"]
     return columns
 
 
 def _of_another_device(devices: ObjectArray, file: npt.NDArray[np.intp], timings: Sequence[Timings]) -> BoolArray:
     """Launches whose times were taken on another product, where both are known ones."""
     other = np.zeros(len(devices), np.bool_)
-    products = mapped(_product, devices.tolist())
+    products = mapped(product_of, devices.tolist())
     for number, found in enumerate(timings):
-        names = {_product(name) for name in found.device_names}
+        names = {product_of(name) for name in found.device_names}
         if names and None not in names:
             known = products != None  # noqa: E711 (element by element)
             other |= (file == number) & known & np.logical_and.reduce([products != name for name in names])
     return other
-
-
-def _product(name: str | None) -> str | None:
-    """The product that a printed name means; None where it is none, or may be several."""
-    device = None if name is None else match_device(_ORDINAL.sub("", name)).device
-    return None if device is None else device.name

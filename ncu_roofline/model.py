@@ -58,7 +58,7 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
     columns |= {f"checks.{name}": values for name, values in quantities.checks.items() if not np.isnan(values).all()}
     if not np.isnan(green := quantities.attributes.get("green_context", unknown(len(quantities.time)))).all():
         columns["green_context"] = green
-    for name in ("registers", "spills"):
+    for name in ("registers", "spills", "occupancy", "waves", "sm_count"):
         if not np.isnan(of_launch := quantities.attributes.get(name, unknown(len(quantities.time)))).all():
             columns[name] = of_launch
     columns["clocks.sm_highest"] = quantities.attributes.get("sm_clock", unknown(len(quantities.time)))

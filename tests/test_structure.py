@@ -55,7 +55,7 @@ LAYERS: dict[str, set[str]] = {
         "vocabulary", "wording",
     },
     "grouping": {"arrays", "vocabulary"},
-    "budget": {"arrays", "maps", "vocabulary"},
+    "budget": {"arrays", "devices", "formats", "grouping", "maps", "measured", "timings", "vocabulary"},
     "scrub": {"timings"},
     "analysis": {
         "arrays", "checks", "conditions", "explain", "grouping", "maps", "measured", "normalise", "render",
@@ -86,9 +86,9 @@ LAYERS: dict[str, set[str]] = {
         "explain", "formats", "ledger", "machine", "timings", "version", "vocabulary", "wording",
     },
     "cli": {
-        "acceptance", "analysis", "arrays", "checks", "collection", "comparison", "devices", "errors", "formats",
-        "launch_filter", "ledger", "machine", "maps", "measured", "pipeline", "quantities", "strict_yaml",
-        "render", "scrub", "version", "vocabulary", "wording",
+        "acceptance", "analysis", "arrays", "budget", "checks", "collection", "comparison", "devices", "errors",
+        "formats", "launch_filter", "ledger", "machine", "maps", "measured", "pipeline", "quantities", "strict_yaml",
+        "timings", "render", "scrub", "version", "vocabulary", "wording",
     },
     "__init__": {"analysis", "comparison", "errors", "maps", "pipeline", "readers", "version"},
     "__main__": {"cli"},

@@ -13,6 +13,7 @@ import click
 
 from ncu_roofline.cli import messages
 from ncu_roofline.cli.analyze import analyze
+from ncu_roofline.cli.budget import budget
 from ncu_roofline.cli.check import check
 from ncu_roofline.cli.collect import collect
 from ncu_roofline.cli.compare import compare
@@ -76,6 +77,7 @@ main.add_command(check)
 main.add_command(compare)
 main.add_command(explain)
 main.add_command(collect)
+main.add_command(budget)
 main.add_command(model)
 main.add_command(maps)
 main.add_command(devices)

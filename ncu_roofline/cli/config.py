@@ -17,7 +17,7 @@ from ncu_roofline.errors import UsageError
 
 _OWN: Final = "ncu-roofline.toml"
 _PROJECT: Final = "pyproject.toml"
-_COMMANDS: Final = ("analyze", "check", "compare", "explain")
+_COMMANDS: Final = ("analyze", "check", "compare", "explain", "budget")
 _NOT_FOR_FILES: Final = frozenset({"output", "write-baseline", "save-baseline"})
 
 

@@ -22,9 +22,10 @@ _KEYS = {
 }  # fmt: skip
 _ATTRIBUTES = {
     "name", "memory_clock", "memory_bus_width", "sm_count", "sm_clock", "device_index", "cc_major", "cc_minor",
-    "green_context", "registers", "spills",
+    "green_context", "registers", "spills", "occupancy", "waves",
 }  # fmt: skip
 _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
+_METRIC = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+(?:\.[a-z0-9_]+)*")
 _COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+|opcode:[A-Z][A-Z0-9_.]*[A-Z0-9]")
 _OPCODES = {"tensor", "half", "constant_loads"}
 _CHECKS = {"dram.read", "dram.written", "l2.read", "l2.written", "instructions.warp", "instructions.thread"}
@@ -269,7 +270,10 @@ def _attributes(file: YamlFile, entry: Any) -> dict[str, str]:
     where = "$.attributes"
     attributes = file.mapping(where, entry)
     file.only(where, attributes, _ATTRIBUTES)
-    return {name: _counter(file, f"{where}.{name}", metric) for name, metric in attributes.items()}
+    for name, metric in attributes.items():
+        if not isinstance(metric, str) or not _METRIC.fullmatch(metric):
+            file.report(f"{where}.{name}", f"{metric!r} is not a metric such as device__attribute_display_name")
+    return {name: str(metric) for name, metric in attributes.items()}
 
 
 def _compute_capabilities(file: YamlFile, entry: Any) -> tuple[str, ...]:

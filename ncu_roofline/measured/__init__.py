@@ -5,6 +5,6 @@ units, and words that say where each number stands. Knows no launches, no counte
 """
 
 from ncu_roofline.measured.load import load_measured
-from ncu_roofline.measured.model import MeasuredCeiling, MeasuredCeilings
+from ncu_roofline.measured.model import MeasuredCeiling, MeasuredCeilings, same_device
 
-__all__ = ["MeasuredCeiling", "MeasuredCeilings", "load_measured"]
+__all__ = ["MeasuredCeiling", "MeasuredCeilings", "load_measured", "same_device"]

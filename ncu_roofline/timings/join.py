@@ -35,7 +35,8 @@ def join(launches: Columns, timings: Sequence[Timings]) -> Columns:
         timings: what was read.
 
     Returns:
-        columns ``external.time`` (seconds, of all invocations), ``external.file`` (number of the file, -1: none),
+        columns ``external.time`` (seconds, of all invocations), ``external.file`` and ``external.row`` (numbers of the
+        file and of the row in it, -1: none),
         ``external.match``, ``external.samples``, ``external.statistic`` and ``external.kernel``; of traces also
         ``external.rows`` and ``external.launches``, how often trace and input have this launch.
 
@@ -44,6 +45,7 @@ def join(launches: Columns, timings: Sequence[Timings]) -> Columns:
     result: Columns = {
         "external.time": unknown(size),
         "external.file": np.full(size, -1),
+        "external.row": np.full(size, -1),
         "external.match": nothing(size),
         "external.samples": np.zeros(size, np.int64),
         "external.statistic": nothing(size),
@@ -147,7 +149,7 @@ def _leave_out_shared(
 def _give(result: Columns, launch: int, found: Timings, row: int, number: int, match: str, invocations: int) -> None:
     columns = found.columns
     result["external.time"][launch] = columns["time"][row] * invocations
-    result["external.file"][launch] = number
+    result["external.file"][launch], result["external.row"][launch] = number, row
     result["external.match"][launch] = match
     result["external.samples"][launch] = columns["samples"][row]
     result["external.statistic"][launch] = columns["statistic"][row]

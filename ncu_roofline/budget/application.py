@@ -42,11 +42,7 @@ def application_bound(columns: Columns, maps: Mapping[str, MetricMap], mine: Boo
     known = mine & ~np.isnan(columns["bound.time"]) & ~np.isnan(columns["time"])
     if not known.any():
         return None
-    loads: dict[str, float] = {}
-    for name in dict.fromkeys(columns["map"][known].tolist()):
-        for resource, needed in _needed(columns, maps[name]):
-            part = needed[known & (columns["map"] == name)]
-            loads[resource] = loads.get(resource, 0.0) + float(np.nansum(part))
+    loads = {resource: float(needed[known].sum()) for resource, needed in resource_seconds(columns, maps).items()}
     resource = max(loads, key=lambda key: loads[key])
     return ApplicationBound(
         time=float(columns["time"][known].sum()),
@@ -57,6 +53,17 @@ def application_bound(columns: Columns, maps: Mapping[str, MetricMap], mine: Boo
         of=int(mine.sum()),
         complete=bool(columns["bound.complete"][known].all()) and bool(known.sum() == mine.sum()),
     )
+
+
+def resource_seconds(columns: Columns, maps: Mapping[str, MetricMap]) -> dict[str, FloatArray]:
+    """Seconds for which each launch needs each tier, pipe or data path at least; 0 where nothing is known of it."""
+    loads: dict[str, FloatArray] = {}
+    for name in dict.fromkeys(columns["map"].tolist()):
+        mine = columns["map"] == name
+        for resource, needed in _needed(columns, maps[name]):
+            part = np.where(mine, np.nan_to_num(needed), 0.0)
+            loads[resource] = loads[resource] + part if resource in loads else part
+    return loads
 
 
 def _needed(columns: Columns, metric_map: MetricMap) -> Iterator[tuple[str, FloatArray]]:
