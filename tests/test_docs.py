@@ -13,14 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import ncu_roofline as nr
 from ncu_roofline.ceilings import ORDERS
 from ncu_roofline.claims import dimension_of, read_claims
 from ncu_roofline.errors import DataFileError
-from ncu_roofline.ledger import KINDS, read_expectations
+from ncu_roofline.ledger import KINDS, read_expectations, read_kinds, read_stages
 from ncu_roofline.maps import load_library, load_map
 from ncu_roofline.measured import load_measured
+from ncu_roofline.strict_yaml import read_yaml
 from tests.conftest import Write
 from tests.support import ROOT, details, launch
 
@@ -257,11 +259,37 @@ def test_files_of_the_page_about_claims_are_read(write: Write) -> None:
     assert (gemm.ledger.work, conv.ledger.work) == (2 * 4096**3, 2e9)
 
 
-def test_page_about_claims_has_every_kind_and_quantity() -> None:
+def test_page_about_ledgers_has_every_kind_with_its_parameters() -> None:
+    rows = table(page("ledgers.md"), "kind")
+    assert [row[0].strip("`") for row in rows] == list(KINDS)
+    for row in rows:
+        assert set(re.findall(r"`(\w+)`", row[1])) - {"dtype"} == {*KINDS[row[0].strip("`")].parameters} - {"dtype"}
+
+
+def test_files_of_the_page_about_ledgers_are_read(write: Write) -> None:
+    stages, work, kinds = blocks(page("ledgers.md"), "yaml")
+    assert [stage.ledger.work for stage in read_stages(write(stages, "stages.yaml"))] == [0.12e9, 12e9]
+    assert work in (ROOT / "sample_reports" / "work.yaml").read_text()
+    assert [one.ledger.work for one in read_expectations([], [write(work, "work.yaml")])] == [2 * 4096**3, 2 * 2**26]
+    own = read_kinds(read_yaml(Path(write(kinds, "kinds.yaml"))), yaml.safe_load(kinds)["kinds"], KINDS)
+    assert own["rms_norm"].ledger({"rows": 4096, "width": 8192}).work == 4 * 4096 * 8192
+
+
+@pytest.mark.parametrize("name", ["ledgers.md", "budget.md"])
+def test_command_of_a_page_runs_and_prints_what_stands_there(name: str) -> None:
+    printed = dict(block.removeprefix("$ ").split("\n", 1) for block in blocks(page(name), "console"))
+    commands = [line for block in blocks(page(name), "sh") for line in block.splitlines()]
+    for command in (*commands, *printed):
+        program = [sys.executable, "-m", "ncu_roofline", *shlex.split(command)[1:]]
+        result = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stderr
+        assert (
+            not printed.get(command) or [*map(str.rstrip, result.stdout.splitlines())] == printed[command].splitlines()
+        )
+
+
+def test_page_about_claims_has_every_quantity() -> None:
     text = page("claims.md")
-    assert [row[0].strip("`") for row in table(text, "kind")] == list(KINDS)
-    for row in table(text, "kind"):
-        assert set(re.findall(r"`(\w+)`", row[1])) == {*KINDS[row[0].strip("`")].parameters}
     for row in table(text, "quantity"):
         for name in re.findall(r"`([a-z][\w.<>]*)`", row[0]):
             assert dimension_of(name.replace("<path>", "fp32").replace("<tier>", "dram").replace("<counter>", "x")) or (

@@ -144,6 +144,7 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "L702": lambda: page({}),
     "L703": lambda: page({}),
     "L704": lambda: page({}),
+    "L705": lambda: page({}),
     "P305": lambda: page({"DR": "600 byte", "DW": "900 byte"}),
 }
 
@@ -152,6 +153,7 @@ CLAIMED = {"K601": "20 us", "K602": "30 us", "K603": "20 us, kernel: absent"}
 # The clean launch does 2 x 5000 FLOP and moves 1000 byte in DRAM.
 EXPECTED = {
     "L701": "work:flop=9000", "L702": "work:flop=20000", "L703": "copy:bytes=9000", "L704": "work:flop=10000,read=100",
+    "L705": "work:flop=10000",
 }  # fmt: skip
 
 

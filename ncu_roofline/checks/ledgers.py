@@ -172,6 +172,35 @@ def traffic_beyond_compulsory(view: View) -> Iterator[Evidence]:
         )
 
 
+def ledger_against_counters(view: View) -> Iterator[Evidence]:
+    """What a ledger says beside what the counters say.
+
+    Useful and executed work, compulsory and measured bytes of each problem that was stated, and how much of one the
+    other is. It is said where they agree, too: a ledger that was held against nothing would look the same.
+    """
+    titles = view.labels("ledger")
+    for title in dict.fromkeys(titles[titles != None].tolist()):  # noqa: E711 (element by element)
+        hit = titles == title
+        launch = int(np.flatnonzero(hit)[0])
+        parts = [
+            _held(view, launch, "ledger.work", "useful", "ledger.padding", "executed"),
+            _held(view, launch, "traffic.dram.compulsory", "compulsory", "ledger.traffic", "moved by DRAM"),
+        ]
+        yield Evidence(hit, f"{title}: {'; '.join(filter(None, parts)) or 'nothing is needed'}{which(hit, launch)}.")
+
+
+def _held(view: View, launch: int, needed: str, called: str, ratio_of: str, done: str) -> str:
+    """What is needed and how many times as much was done; empty where nothing is."""
+    amount, times = view.floats(needed)[launch], view.floats(ratio_of)[launch]
+    if not amount > 0:
+        return ""
+    unit = _unit(view, launch) if needed == "ledger.work" else "B"
+    rate = view.floats("ledger.rate")[launch]
+    per_second = f" ({quantity(rate, f'{unit}/s')})" if needed == "ledger.work" and rate > 0 else ""
+    known = f"{times:.4g} times as much {done}" if times >= 0 else f"how much was {done} is not known"
+    return f"{quantity(amount, unit)} {called}{per_second}, {known}"
+
+
 def _title(view: View, launch: int) -> str:
     return str(view.labels("ledger")[launch])
 

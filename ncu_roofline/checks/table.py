@@ -117,4 +117,5 @@ RULES: Final = (
         ("ledger.read", "traffic.dram.bytes"),
         ledgers.traffic_beyond_compulsory,
     ),
+    Rule("L705", "ledger-against-counters", Severity.NOTE, ("ledger",), ledgers.ledger_against_counters),
 )
