@@ -454,7 +454,7 @@ def test_own_kind_with_a_problem_is_refused(write: Write, text: str, said: str) 
         ("gemm -n 1 --peak 1", "gemm needs m; gemm needs k; gemm needs dtype"),
         ("gemm -m 1 -n 1 -k 1 --dtype half --peak 1", "dtype is 'half', which is none of"),
         ("gemm --sweep q=1,2 -n 1 -k 1 --dtype bf16 --peak 1", "is not NAME=A,B,... with a parameter of gemm"),
-        ("gemm -m 1 --sweep m=1,2 -n 1 -k 1 --dtype bf16 --peak 1", "is given by itself as well"),
+        ("gemm -m 1 --sweep m=1,2 -n 1 -k 1 --dtype bf16 --peak 1", "is given twice"),
         ("gemm -n 1 -k 1 --dtype bf16 --peak 1 --crossing dtype", "is no number of gemm"),
         ("axpy -n 1 --dtype fp64 --peak fast", "is not a number with a unit"),
         ("axpy -n 1 --dtype fp64 --bandwidth 0", "is not a finite number above zero"),

@@ -42,15 +42,25 @@ def covered_within(start: FloatArray, end: FloatArray, low: FloatArray, high: Fl
 
 def alone(start: FloatArray, end: FloatArray, group: Numbers, groups: int) -> FloatArray:
     """Time in which only intervals of one group run, for each group."""
-    parts = [merged(start[group == number], end[group == number]) for number in range(groups)]
-    begins = np.concatenate([part[0] for part in parts])
-    ends = np.concatenate([part[1] for part in parts])
-    numbers = np.repeat(np.arange(groups), [len(part[0]) for part in parts])
+    times = np.unique(np.concatenate([start, end]))
+    begins, ends, numbers = _merged_by_group(
+        np.searchsorted(times, start), np.searchsorted(times, end), group, len(times)
+    )
     # The sum of the numbers of what runs tells which group it is where it is one.
-    times = np.concatenate([ends, begins])
-    order = np.argsort(times, kind="stable")
-    running = np.cumsum(np.repeat([-1, 1], len(begins))[order])
-    which = np.cumsum(np.concatenate([-numbers, numbers])[order])
-    lengths = np.diff(times[order])
+    places = np.concatenate([begins, ends])
+    running = np.cumsum(np.bincount(places, np.repeat([1, -1], len(begins)), minlength=len(times)))
+    which = np.cumsum(np.bincount(places, np.concatenate([numbers, -numbers]), minlength=len(times)))
     single = running[:-1] == 1
-    return np.bincount(which[:-1][single], lengths[single], minlength=groups).astype(np.float64)
+    owner = np.rint(which[:-1][single]).astype(np.intp)
+    return np.bincount(owner, np.diff(times)[single], minlength=groups).astype(np.float64)
+
+
+def _merged_by_group(start: Numbers, end: Numbers, group: Numbers, size: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Intervals of whole numbers below ``size`` without overlap inside of each group, and the group of each."""
+    # Groups are put one behind the other, so that none reaches into the next.
+    start, end = start + group * size, end + group * size
+    order = np.argsort(start, kind="stable")
+    begins, latest = start[order], np.maximum.accumulate(end[order])
+    first = np.flatnonzero(np.append(True, begins[1:] > latest[:-1]))
+    last = np.append(first[1:], len(begins)) - 1
+    return begins[first] % size, latest[last] % size, group[order][first]

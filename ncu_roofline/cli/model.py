@@ -101,17 +101,12 @@ def _option(name: str, parameter: Parameter) -> click.Option:
     choices = f": {', '.join(filter(None, parameter.choices))}" if parameter.choices else ""
     default = parameter.default
     is_unstated = default == "" or (isinstance(default, float) and math.isnan(default))
-    said = (
-        "required"
-        if default is None
-        else ""
-        if is_unstated
-        else f"default: {default if isinstance(default, str) else f'{default:g}'}"
-    )
+    said = "required" if default is None else f"default: {default if isinstance(default, str) else f'{default:g}'}"
+    said = "" if is_unstated else f"  [{said}]"
     dashes = "-" if len(name) == 1 else "--"
     return click.Option(
         [f"{dashes}{name.replace('_', '-')}", f"{_GIVEN}{name}"], metavar="VALUE",
-        help=f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}{choices}{f'  [{said}]' if said else ''}",
+        help=f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}{choices}{said}",
     )  # fmt: skip
 
 
@@ -151,16 +146,19 @@ def _model(
     from ncu_roofline.render import ledger_table as render
 
     given = {key.removeprefix(_GIVEN): value for key, value in chosen.items() if value is not None}
-    series = dict(_series(name, kind, text) for text in sweep)
-    for parameter in (*series, *crossing):
-        if parameter in given and parameter in series:
-            raise UsageError("--sweep", parameter, "is given by itself as well")
+    series: dict[str, list[Any]] = {}
+    for text in sweep:
+        parameter, values = _series(name, kind, text)
+        if parameter in given or parameter in series:
+            raise UsageError("--sweep", parameter, "is given twice")
+        series[parameter] = values
     for parameter in crossing:
         if parameter not in kind.parameters or kind.parameters[parameter].is_text:
             raise UsageError("--crossing", parameter, f"is no number of {name}")
+    # The table needs a value, too; the heading shows it.
+    given |= {parameter: "1" for parameter in crossing if parameter not in given and parameter not in series}
     machine = _machine(device, ceilings, peak, bandwidth)
-    needed = {one for one in crossing if one not in given and one not in series}
-    found = cases(name, kind, given | dict.fromkeys(needed, "1"), series, machine)
+    found = cases(name, kind, given, series, machine)
     crossings = []
     for parameter in crossing:
         others = [{key: value for key, value in case.swept.items() if key != parameter} for case in found]
@@ -194,10 +192,10 @@ def _figures(name: str, figure: str, found: Sequence[Case], machine: Machine) ->
     if not drawable:
         raise UsageError("--figure", figure, "has nothing to draw: no case has FLOP, bytes, a peak and a bandwidth")
     roofs = {
-        name: Roof(name, roof.value, roof.source, math.nan)
+        of: Roof(of, roof.value, roof.source, math.nan)
         for case in drawable
-        for name, roof in (("dram", machine.bandwidth), machine.peak(case.ledger.paths))
-        if name is not None and roof is not None
+        for of, roof in (("dram", machine.bandwidth), machine.peak(case.ledger.paths))
+        if of is not None and roof is not None
     }
     curves: dict[tuple[Any, ...], list[Point]] = {}
     for case in drawable:

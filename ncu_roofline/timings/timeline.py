@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from ncu_roofline.arrays import Columns, objects
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, nothing, numbered, objects
 from ncu_roofline.errors import InputError
 from ncu_roofline.timings.sqlite import (
     CALLS,
@@ -43,8 +44,27 @@ _HOST_WAITS: Final = (1, 3, 4)
 """Event, stream and context (CUpti_ActivitySynchronizationType); 2 is a stream that waits, which holds up no host."""
 _WITHIN_DEVICE: Final = (5, 6, 7, 8)
 """Copies of CUpti_ActivityMemcpyKind that stay on one device."""
-_FIELDS: Final = ("kind", "start", "end", "device", "stream", "process", "correlation", "kernel", "mangled", "grid",
-                  "block")  # fmt: skip
+_NONE: Final = -1
+"""What is not there, in columns of whole numbers; times and ids are not below zero."""
+_AT_ONCE: Final = 1 << 16
+"""Rows that are fetched together."""
+_SHAPE: Final = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z")
+_OF_CALL: Final = {"thread": "globalTid", "issued": "start", "returned": "end"}
+_FIELDS: Final = (
+    "start",
+    "end",
+    "device",
+    "process",
+    "context",
+    "stream",
+    "name",
+    "mangled",
+    "copy",
+    *_SHAPE,
+    *_OF_CALL,
+)
+
+Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -86,37 +106,41 @@ def read_timeline(path: str) -> Timeline:
 
 def _read(path: str, database: sqlite3.Connection) -> Timeline:
     tables = tables_of(database)
-    rows = [row for found in _activities(database, tables) for row in found]
+    parts = {table: _rows(database, tables, table) for table in (KERNELS, _COPIES, _FILLS, GRAPHS) if table in tables}
     notes = list(graph_notes(database, tables))
-    if not rows:
+    table = np.concatenate([*parts.values(), np.zeros((0, len(_FIELDS)), np.int64)])
+    if not len(table):
         raise InputError(path, no_kernels(database, tables, notes), "Profile with nsys profile --trace cuda.")
-    rows.sort(key=lambda row: (row[3], row[1], row[2]))
-    raw = dict(zip(_FIELDS, map(list, zip(*rows, strict=True)), strict=True))
-    begin = min(raw["start"])
-    calls = _calls(database, tables)
-    issued = [calls.get(key) for key in zip(raw["process"], raw["correlation"], strict=True)]
-    ranges = ranges_of(database, tables, [(thread, start) for thread, start, _ in filter(None, issued)])
-    streams = {stream: number for number, stream in enumerate(dict.fromkeys(raw["stream"]))}
+    kinds = np.concatenate([_kinds(name, part) for name, part in parts.items()])
+    order = np.lexsort((table[:, 1], table[:, 0], table[:, 2]))
+    raw = dict(zip(_FIELDS, table[order].T, strict=True))
+    begin = int(raw["start"].min())
+    calls = list(zip(raw["thread"].tolist(), raw["issued"].tolist(), strict=True))
+    ranges = ranges_of(database, tables, set(calls)) if (raw["thread"] != _NONE).any() else {}
+    streams, _ = numbered(zip(raw["process"].tolist(), raw["context"].tolist(), raw["stream"].tolist(), strict=True))
     activities: Columns = {
+        "kind": kinds[order],
         "start": _seconds(raw["start"], begin),
         "end": _seconds(raw["end"], begin),
-        "device": np.array(raw["device"], np.int64),
-        "stream": np.array([streams[stream] for stream in raw["stream"]], np.int64),
-        "issued": _seconds([None if call is None else call[1] for call in issued], begin),
-        "returned": _seconds([None if call is None else call[2] for call in issued], begin),
-        "nvtx": objects(None if call is None else ranges.get(call[:2]) for call in issued),
-        **{name: objects(raw[name]) for name in ("kind", "kernel", "mangled", "grid", "block")},
+        "device": raw["device"],
+        "stream": streams,
+        "kernel": _texts(database, raw["name"]),
+        "mangled": _texts(database, raw["mangled"]),
+        "grid": _shapes(raw, "grid"),
+        "block": _shapes(raw, "block"),
+        "issued": _seconds(raw["issued"], begin),
+        "returned": _seconds(raw["returned"], begin),
+        "nvtx": objects(map(ranges.get, calls)) if ranges else nothing(len(table)),
     }
-    version = version_of(database, tables)
-    lacking = np.isnan(activities["issued"])
-    if lacking.any():
+    lacking = int((raw["issued"] == _NONE).sum())
+    if lacking:
         notes.append(
-            f"{lacking.sum()} of {len(lacking)} activities have no API call in the export, so that it is not known "
-            "when they were issued"
+            f"{lacking} of {len(table)} activities have no API call in the export, so that it is not known when they "
+            "were issued"
         )
     return Timeline(
         path,
-        f"nsys {version}".strip(),
+        f"nsys {version_of(database, tables)}".strip(),
         activities,
         _waits(database, tables, begin),
         tuple(notes),
@@ -124,66 +148,74 @@ def _read(path: str, database: sqlite3.Connection) -> Timeline:
     )
 
 
-def _seconds(values: list[Any], begin: int) -> Any:
-    return np.array([np.nan if value is None else (value - begin) / NANOSECONDS for value in values], np.float64)
-
-
-def _activities(database: sqlite3.Connection, tables: Mapping[str, set[str]]) -> Iterator[Iterator[tuple[Any, ...]]]:
-    """Rows of ``_FIELDS``, times in nanoseconds; one that has not ended above its start is none."""
-    for table in (KERNELS, _COPIES, _FILLS, GRAPHS):
-        if table not in tables:
-            continue
-        known = tables[table]
-        stream = f"{_or(known, 'globalPid')} || ':' || {_or(known, 'contextId')} || ':' || {_or(known, 'streamId')}"
-        common = (
-            f"a.start, a.end, {_or(known, 'deviceId')}, {stream}, {_or(known, 'globalPid')} / {PROCESS}, "
-            f"{_or(known, 'correlationId', 'NULL')}"
+def _rows(database: sqlite3.Connection, tables: Mapping[str, set[str]], table: str) -> Numbers:
+    """Columns ``_FIELDS`` of a table, with the call behind each row; one that does not end above its start is none."""
+    known = tables[table]
+    shape = [f"{axis}{way}" for axis in ("grid", "block") for way in "XYZ"]
+    found = {
+        "device": "deviceId", "process": f"globalPid / {PROCESS}", "context": "contextId", "stream": "streamId",
+        "name": "demangledName", "mangled": "mangledName", "copy": "copyKind",
+    } | dict(zip(_SHAPE, shape, strict=True))  # fmt: skip
+    columns = {field: _or(known, column) for field, column in found.items()}
+    columns |= {"start": "a.start", "end": "a.end", "thread": str(_NONE), "issued": str(_NONE), "returned": str(_NONE)}
+    join = ""
+    if CALLS in tables and {"globalPid", "correlationId"} <= known:
+        # Correlation ids come again in other processes.
+        calls = f"SELECT globalTid / {PROCESS} AS process, correlationId, globalTid, start, end FROM {CALLS}"
+        join = (
+            f"LEFT JOIN ({calls} GROUP BY 1, 2) c ON c.correlationId = a.correlationId "
+            f"AND c.process = a.globalPid / {PROCESS}"
         )
-        ended = "a.end > a.start"
-        if table == KERNELS:
-            mangled = "m.value" if "mangledName" in known else "NULL"
-            join = "LEFT JOIN StringIds m ON m.id = a.mangledName" if "mangledName" in known else ""
-            query = (
-                f"SELECT {common}, d.value, {mangled}, a.gridX, a.gridY, a.gridZ, a.blockX, a.blockY, a.blockZ "
-                f"FROM {table} a LEFT JOIN StringIds d ON d.id = a.demangledName {join} WHERE {ended}"
-            )
-            yield ((KERNEL, *row[:8], row[8:11], row[11:14]) for row in database.execute(query))
-        else:
-            kind = "a.copyKind" if "copyKind" in known else "NULL"
-            query = f"SELECT {common}, {kind} FROM {table} a WHERE {ended}"
-            yield ((_kind_of(table, row[6]), *row[:6], None, None, None, None) for row in database.execute(query))
+        columns |= {field: f"coalesce(c.{column}, {_NONE})" for field, column in _OF_CALL.items()}
+    query = f"SELECT {', '.join(columns[field] for field in _FIELDS)} FROM {table} a {join} WHERE a.end > a.start"
+    cursor = database.execute(query)
+    parts = [np.zeros((0, len(_FIELDS)), np.int64)]
+    while rows := cursor.fetchmany(_AT_ONCE):
+        parts.append(np.array(rows, np.int64))
+    return np.concatenate(parts)
 
 
-def _kind_of(table: str, copy_kind: int | None) -> str:
-    if table == GRAPHS:
-        return GRAPH
-    return COPY if table == _FILLS or copy_kind in _WITHIN_DEVICE else TRANSFER
+def _or(known: set[str], expression: str) -> str:
+    """A column where the version has it, which may be divided by a number; else, and where it is null, ``_NONE``."""
+    column, slash, divisor = expression.partition(" / ")
+    return f"coalesce(a.{column}{slash}{divisor}, {_NONE})" if column in known else str(_NONE)
 
 
-def _or(known: set[str], column: str, otherwise: str = "0") -> str:
-    """A column where the version has it."""
-    return f"a.{column}" if column in known else otherwise
+def _kinds(table: str, rows: Numbers) -> ObjectArray:
+    if table in (KERNELS, GRAPHS):
+        return np.full(len(rows), KERNEL if table == KERNELS else GRAPH, dtype=object)
+    stays = np.isin(rows[:, _FIELDS.index("copy")], _WITHIN_DEVICE) | (table == _FILLS)
+    kinds = np.full(len(rows), TRANSFER, dtype=object)
+    kinds[stays] = COPY
+    return kinds
 
 
-def _calls(database: sqlite3.Connection, tables: Mapping[str, set[str]]) -> dict[tuple[int, int], tuple[int, int, int]]:
-    """Thread, start and end of the API call by process and correlation id."""
-    if CALLS not in tables:
-        return {}
-    query = f"SELECT globalTid / {PROCESS}, correlationId, globalTid, start, end FROM {CALLS}"
-    return {
-        (process, correlation): (thread, start, end)
-        for process, correlation, thread, start, end in database.execute(query)
-    }
+def _seconds(nanoseconds: Numbers, begin: int) -> FloatArray:
+    """Seconds from the first activity; not known where there is no number."""
+    return np.where(nanoseconds == _NONE, np.nan, (nanoseconds - begin) / NANOSECONDS)
+
+
+def _texts(database: sqlite3.Connection, numbers: Numbers) -> ObjectArray:
+    """Texts of the table of strings, None where there is none."""
+    distinct, place = np.unique(numbers, return_inverse=True)
+    query = "SELECT value FROM StringIds WHERE id = ?"
+    texts = [None if number == _NONE else database.execute(query, (number,)).fetchone() for number in distinct.tolist()]
+    return objects(None if text is None else text[0] for text in texts)[place.reshape(-1)]
+
+
+def _shapes(raw: Mapping[str, Numbers], name: str) -> ObjectArray:
+    """Grids or blocks as tuples, None where there are none."""
+    sizes = [raw[f"{name}.{way}"].tolist() for way in "xyz"]
+    codes, distinct = numbered(zip(*sizes, strict=True))
+    return objects(None if _NONE in shape else shape for shape in distinct)[codes]
 
 
 def _waits(database: sqlite3.Connection, tables: Mapping[str, set[str]], begin: int) -> Columns:
     rows: list[tuple[int, int]] = []
-    if _WAITS in tables:
+    if {"start", "end", "syncType"} <= tables.get(_WAITS, set()):
         kinds = ", ".join(map(str, _HOST_WAITS))
         rows = database.execute(
             f"SELECT start, end FROM {_WAITS} WHERE syncType IN ({kinds}) AND end > start"
         ).fetchall()
-    return {
-        "start": _seconds([start for start, _ in rows], begin),
-        "end": _seconds([end for _, end in rows], begin),
-    }
+    times = np.array(rows, np.int64).reshape(-1, 2)
+    return {"start": _seconds(times[:, 0], begin), "end": _seconds(times[:, 1], begin)}
