@@ -99,9 +99,12 @@ def _ledgers(columns: Columns, codes: Codes, size: int, first: Codes) -> Columns
     moved = columns.get("traffic.dram.bytes", unknown(len(codes)))
     amounts = {"work": columns["ledger.work"], "executed": columns["ledger.executed"],
                "compulsory": columns["traffic.dram.compulsory"], "moved": moved}  # fmt: skip
-    sums = {name: whole_sum(values, codes, size) for name, values in amounts.items()}
+    titles, _ = numbered(columns["ledger"].tolist())
+    # A group with several ledgers, or with some for a part of its launches only, has none as a whole.
+    is_one = np.bincount(codes, titles != titles[first][codes], minlength=size) == 0
+    sums = {name: np.where(is_one, whole_sum(values, codes, size), np.nan) for name, values in amounts.items()}
     return {f"ledger.{name}": values for name, values in sums.items()} | {
-        "ledger": columns["ledger"][first],
+        "ledger": np.where(is_one, columns["ledger"][first], nothing(size)),
         "ledger.unit": columns["ledger.unit"][first],
         "ledger.rate": ratio(sums["work"], whole_sum(columns["time"], codes, size)),
         "ledger.padding": ratio(sums["executed"], sums["work"]),

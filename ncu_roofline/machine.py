@@ -11,7 +11,7 @@ from ncu_roofline.measured import MeasuredCeilings
 from ncu_roofline.vocabulary import PATHS
 
 _STATED = "as stated"
-_TABLE = "device table, published clock"
+_TABLE = "device table"
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,6 @@ def machine(
         memory = Roof(bandwidth, _STATED)
     if peak is None and not peaks and memory is None:
         raise UsageError(
-            "--device", "", "no machine is given: name one (--device), give --peak and --bandwidth, or --ceilings FILE"
+            "--device", "is not given", "no machine is: name one, give --peak and --bandwidth, or --ceilings FILE"
         )
     return Machine(", ".join(names) or "machine", peaks, memory, None if peak is None else Roof(peak, _STATED))

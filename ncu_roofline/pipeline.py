@@ -176,7 +176,7 @@ def analyze(
         device_notes=notes,
         option_notes=(*option_notes, *without_launch, *_without_effect(table, map, library, peak_source)),
         ceiling_notes=_ceiling_notes(measured, table["device"]),
-        coarse=_coarse(values, rounding),
+        coarse=_coarse(values, rounding, library.maps[BASE]),
         timings=tuple(timings),
         verdicts=verdicts,
         aggregate=aggregate,
@@ -264,10 +264,14 @@ def _joined(inputs: Sequence[Mapping[str, FloatArray]], sizes: Sequence[int]) ->
 
 
 def _coarse(
-    values: Mapping[str, FloatArray], rounding: Mapping[str, FloatArray]
+    values: Mapping[str, FloatArray], rounding: Mapping[str, FloatArray], base: MetricMap
 ) -> tuple[tuple[str, npt.NDArray[np.bool_]], ...]:
-    """Counters whose printed digits leave more than a share open; no amount is made of zeros and percentages."""
-    amounts = (name for name in values if ".pct" not in name and (rounding[name] > 0).any())
+    """Counters whose printed digits leave more than a share open.
+
+    No amount is made of zeros, percentages and attributes.
+    """
+    others = set(base.attributes.values())
+    amounts = (name for name in values if ".pct" not in name and name not in others and (rounding[name] > 0).any())
     found = ((name, rounding[name] > _KNOWN_TO * values[name]) for name in amounts)
     return tuple((name, hit & (values[name] > 0)) for name, hit in found if (hit & (values[name] > 0)).any())
 

@@ -13,16 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 import ncu_roofline as nr
 from ncu_roofline.ceilings import ORDERS
 from ncu_roofline.claims import dimension_of, read_claims
 from ncu_roofline.errors import DataFileError
-from ncu_roofline.ledger import KINDS, read_expectations, read_kinds, read_stages
+from ncu_roofline.ledger import KINDS, read_expectations, read_kinds_file, read_stages
 from ncu_roofline.maps import load_library, load_map
 from ncu_roofline.measured import load_measured
-from ncu_roofline.strict_yaml import read_yaml
 from tests.conftest import Write
 from tests.support import ROOT, details, launch
 
@@ -271,7 +269,7 @@ def test_files_of_the_page_about_ledgers_are_read(write: Write) -> None:
     assert [stage.ledger.work for stage in read_stages(write(stages, "stages.yaml"))] == [0.12e9, 12e9]
     assert work in (ROOT / "sample_reports" / "work.yaml").read_text()
     assert [one.ledger.work for one in read_expectations([], [write(work, "work.yaml")])] == [2 * 4096**3, 2 * 2**26]
-    own = read_kinds(read_yaml(Path(write(kinds, "kinds.yaml"))), yaml.safe_load(kinds)["kinds"], KINDS)
+    own = read_kinds_file(write(kinds, "kinds.yaml"))
     assert own["rms_norm"].ledger({"rows": 4096, "width": 8192}).work == 4 * 4096 * 8192
 
 

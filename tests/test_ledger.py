@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -374,7 +375,7 @@ def test_page_says_what_the_problem_needs(write: Write, tmp_path: Path) -> None:
 
 def test_agreement_is_said_as_well(write: Write) -> None:
     finding = found(write, "work:flop=10e6,read=8e6,written=2e6")["L705"]
-    assert "10.00 MFLOP useful (500.0 GFLOP/s), 1 times as much executed" in finding.message
+    assert "10.00 MFLOP useful (500.0 GFLOP/s), 1 times as much executed, mostly on fp32" in finding.message
     assert "10.00 MB compulsory, 1 times as much moved by DRAM" in finding.message
 
 
@@ -390,3 +391,34 @@ def test_agreement_is_said_as_well(write: Write) -> None:
 def test_work_file_with_a_problem_is_refused(write: Write, text: str, said: str) -> None:
     with pytest.raises(DataFileError, match=re.escape(said)):
         read_expectations([], [write(text, "work.yaml")])
+
+
+def test_work_that_was_counted_in_part_is_at_least_that(write: Write) -> None:
+    # Two instructions of FP32 were not collected.
+    partial = {name: text for name, text in FILLED.items() if name not in ("FADD", "FMUL")}
+    analysis = nr.analyze(write(details(*launch(partial))), expect="work:flop=10e6")
+    (said,) = [finding.message for finding in analysis.finding_list if finding.code == "L705"]
+    assert "at least 1 times as much executed, mostly on fp32" in said
+
+
+def test_group_with_two_ledgers_has_none_as_a_whole(write: Write) -> None:
+    work = write(
+        "schema: 1\nwork: [{kind: copy, bytes: 8, nvtx: step}, {kind: copy, bytes: 9, nvtx: opt@adam}]\n", "work.yaml"
+    )
+    same = RANGED.replace('"k1"', '"k0"').replace('"k2"', '"k0"')
+    groups = nr.analyze(write(same), work=work).groups()
+    assert groups["ledger"].tolist() == [None]
+    assert np.isnan(groups["ledger.compulsory"]).all()
+
+
+def test_notes_name_the_option_that_was_given(write: Write) -> None:
+    work = write("schema: 1\nwork: [{kind: copy, bytes: 8, kernel: absent}]\n", "work.yaml")
+    analysis = nr.analyze(write(details(*launch(FILLED))), work=work)
+    said = " ".join(finding.message for finding in analysis.finding_list)
+    assert f"--work {work}:2 has no effect" in said
+
+
+def test_launch_without_a_ledger_says_how_to_state_one(write: Write) -> None:
+    result = CliRunner().invoke(main, ["explain", write(details(*launch(FILLED))), "0", "ledger"])
+    assert result.exit_code == 2
+    assert "--work FILE or --expect SPEC" in result.stderr

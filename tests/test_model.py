@@ -95,11 +95,11 @@ def test_accumulator_chooses_the_path() -> None:
 
 
 def test_blocks_in_a_fast_memory() -> None:
-    # 3 blocks of fp64 in 196608 byte: 24576 words, edge sqrt(8192) = 90.5, whole 90; moved 2 n^3/90 + 2 n^2 words;
+    # 3 blocks of fp64 in 196608 byte: 24576 words, edge sqrt(8192) = 90.5, whole 90; moved 2 n^3/90 + n^2 words;
     # least order n^3/sqrt(24576).
     found = ledger("gemm", m=1024, n=1024, k=1024, dtype="fp64", fast_memory=196_608).details
     assert found["block_edge"] == 90
-    assert found["blocked_bytes"] == pytest.approx(8 * (2 * 1024**3 / 90 + 2 * 1024**2))
+    assert found["blocked_bytes"] == pytest.approx(8 * (2 * 1024**3 / 90 + 1024**2))
     assert found["least_order_bytes"] == pytest.approx(8 * 1024**3 / math.sqrt(24_576))
 
 
@@ -353,7 +353,55 @@ def test_both_sides_take_equally_long_at_a_crossing() -> None:
 def test_without_a_crossing_there_is_none() -> None:
     assert math.isnan(crossing(KINDS["axpy"], {"dtype": "fp64"}, "n", BOARD))
     text = run("axpy --dtype fp64 --peak 1e12 --bandwidth 1e12 --crossing n")
-    assert "take equally long nowhere" in text
+    assert "take equally long at no n" in text
+    assert "as one side is not" in run("axpy --dtype fp64 --peak 1e12 --crossing n")
+
+
+BOARD_50 = machine(peak=100e12, bandwidth=2e12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "parameter", "low", "high"),
+    [
+        # Only as many queries as keys are possible.
+        (
+            "attention",
+            {"keys": 4096, "heads": 32, "head_dim": 128, "dtype": "bf16", "causal": "yes"},
+            "queries",
+            50.9,
+            51,
+        ),
+        # At least as many experts as each token chooses.
+        ("moe", {"tokens": 2000, "n": 2048, "k": 7168, "top_k": 8, "dtype": "fp8"}, "experts", 636, 638),
+        ("gemm", {"n": 4096, "k": 4096, "dtype": "bf16"}, "m", 51.2, 51.3),
+    ],
+)
+def test_crossing_among_possible_sizes(
+    kind: str, given: dict[str, Any], parameter: str, low: float, high: float
+) -> None:
+    found = crossing(KINDS[kind], given, parameter, BOARD_50)
+    assert low < found < high
+    bound = ledger_bound(ledger(kind, **given, **{parameter: found}), BOARD_50)
+    assert bound.compute == pytest.approx(bound.memory, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "parameter"),
+    [
+        # 50 FLOP/byte is the limit, and is not passed; a batch changes nothing.
+        ({"m": 100, "n": 100, "dtype": "bf16"}, "k"),
+        ({"m": 200, "n": 200, "k": 100, "dtype": "bf16"}, "batch"),
+    ],
+)
+def test_sides_that_only_come_near_have_no_crossing(given: dict[str, Any], parameter: str) -> None:
+    assert math.isnan(crossing(KINDS["gemm"], given, parameter, BOARD_50))
+
+
+def test_crossing_leaves_the_other_defaults_alone() -> None:
+    text = run("mla --keys 4096 --heads 128 --dtype bf16 --peak 1e14 --bandwidth 2e12 --crossing rank")
+    assert "attention on a latent of 576" in text
+    assert "(case" not in text
+    assert run("attention --keys 8 --heads 8 --head-dim 8 --dtype bf16 --peak 1 --bandwidth 1 --crossing head-dim")
 
 
 # Machines.
@@ -416,6 +464,70 @@ def test_figure_has_a_line_along_the_roof_with_the_ridge(tmp_path: Path) -> None
     assert (tmp_path / "gemm-dark.svg").exists()
 
 
+def test_blocks_move_no_less_than_what_is_compulsory() -> None:
+    # Everything fits: 3 x 100 elements of 8 byte.
+    found = ledger("gemm", m=10, n=10, k=10, dtype="fp64", fast_memory=1e9)
+    assert (found.details["block_edge"], found.details["blocked_bytes"]) == (10, found.compulsory) == (10, 2400)
+
+
+def test_attention_on_integers_counts_operations() -> None:
+    assert attention(keys=8, dtype="int8").unit == "OP"
+    assert ledger("mla", keys=8, heads=2, dtype="int8").unit == "OP"
+
+
+def test_bound_of_short_types_is_that_of_packed_arithmetic() -> None:
+    for kind in ("axpy", "gemv", "elementwise"):
+        assert ledger(kind, **(SMALL[kind] | {"dtype": "bf16"})).paths[0] == "fp16"
+
+
+def test_flags_of_yaml_are_words(write: Write) -> None:
+    path = write(
+        "schema: 1\nstages: [{kind: attention, keys: 5, queries: 3, heads: 1, head_dim: 128, dtype: bf16,"
+        " causal: yes}]",
+        "stages.yaml",
+    )
+    assert read_stages(path)[0].ledger.work == 12 * 4 * 128
+
+
+def test_stages_without_anything_known_have_no_bound(write: Write) -> None:
+    path = write("schema: 1\nstages: [{kind: copy, bytes: 1}, {kind: work, flop: 2}]\n", "stages.yaml")
+    text = run("stages --bandwidth 1e12", path)
+    assert "Serial bound (stages one after the other): >=0.002000 ns" in text
+    assert "is not known, and is left out" in text
+    document = json.loads(run("stages --peak 1e12 --format json", write(
+        "schema: 1\nstages: [{kind: copy, bytes: 1}]\n", "copies.yaml")))  # fmt: skip
+    assert document["bound"] == {"serial": None, "aggregate": None, "aggregate_by": None, "complete": False}
+
+
+def test_tensor_paths_of_stages_share_their_pipe(write: Write) -> None:
+    path = write(
+        "schema: 1\nstages:\n"
+        "  - {kind: gemm, m: 8192, n: 8192, k: 8192, dtype: bf16}\n"
+        "  - {kind: gemm, m: 8192, n: 8192, k: 8192, dtype: fp16}\n",
+        "stages.yaml",
+    )
+    bound = json.loads(run("stages --format json", path, "--device", "NVIDIA A100-SXM4-40GB"))["bound"]
+    assert bound["aggregate"] == pytest.approx(bound["serial"])
+    assert bound["aggregate_by"] == "tensor cores"
+
+
+def test_numbers_that_yaml_reads_as_texts_are_numbers(write: Write) -> None:
+    path = write("kinds: {k: {parameters: {rows: null}, work: [[1e9, rows]], read: [[rows]]}}", "kinds.yaml")
+    (case,) = json.loads(run(f"--kinds {path} k --rows 2 --peak 1 --bandwidth 1 --format json"))["cases"]
+    assert case["work"] == 2e9
+
+
+def test_own_kind_without_bytes_has_none_that_are_known(write: Write) -> None:
+    path = write("kinds: {k: {work: [[2]]}}", "kinds.yaml")
+    (case,) = json.loads(run(f"--kinds {path} k --peak 1 --bandwidth 1 --format json"))["cases"]
+    assert (case["bytes"], case["bound"]["memory_time"], case["bound"]["complete"]) == (None, None, False)
+
+
+def test_kinds_have_no_effect_on_stages(write: Write) -> None:
+    path = write("kinds: {k: {work: [[2]]}}", "kinds.yaml")
+    assert "has no effect here" in refused("--kinds", path, "stages", "x.yaml", "--peak", "1")
+
+
 def test_own_kind(write: Write) -> None:
     path = write(
         "schema: 1\nkinds:\n  rms_norm:\n    parameters: {rows: null, width: null, size: 2}\n"
@@ -431,12 +543,16 @@ def test_own_kind(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("kinds: {gemm: {work: [[2]]}}", "'gemm' is the name of a kind that is there already"),
+        ("kinds: {gemm: {work: [[2]]}}", "'gemm' is the name of a kind or command that is there"),
         ("kinds: {k: {parameters: {n: null}, work: [[2, m]]}}", "'m' is neither a number nor one of n"),
         ("kinds: {k: {work: 3}}", "must be a list of products"),
         ("kinds: {k: {path: fp31}}", "'fp31' is no instruction path"),
         ("kinds: {k: {parameters: {N: 3}}}", "must be a number, or null"),
         ("kinds: {k: {formula: x}}", "unknown key"),
+        ("kinds: {stages: {work: [[2]]}}", "'stages' is the name of a kind or command that is there"),
+        ("kinds: {k: {parameters: {device: 3}}}", "'device' is the name of an option or key"),
+        ("kinds: {}\nschema: 7", "schema 7 is not known"),
+        ("kinds: {}\nformula: x", "unknown key"),
         ("work: []", "has no kinds"),
         ("kinds: [", "is not valid YAML"),
     ],
@@ -448,7 +564,15 @@ def test_own_kind_with_a_problem_is_refused(write: Write, text: str, said: str) 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("gemm -m 1 -n 1 -k 1 --dtype bf16", "no machine is given"),
+        ("gemm -m 1 -n 1 -k 1 --dtype bf16", "--device is not given: no machine is"),
+        ("gemm -m 1 -n 1", "gemm needs k; gemm needs dtype"),
+        ("gemm -m 1 -n 1 -k 1 --dtype fp64 --fast-memory 8 --peak 1", "has to be at least 24"),
+        ("gemm -m 1 -n 1 -k 1 --dtype bf16 --peak 1 --crossing k --format csv", "has no place in CSV"),
+        ("moe --tokens 4 -n 1 -k 1 --experts 9 --top-k 2 --active 1 --dtype bf16 --peak 1", "not between top_k"),
+        ("moe --tokens 1 -n 1 -k 1 --experts 9 --top-k 2 --active 3 --dtype bf16 --peak 1", "not between top_k"),
+        ("reduction -n 10 --results 20 --dtype fp32 --peak 1", "results are above n"),
+        ("work --macs 1 --flop 1 --peak 1", "flop and macs are the same work"),
+        ("work --peak 1", "work needs flop or macs, read or written"),
         ("gemm -m 1.5 -n 1 -k 1 --dtype bf16 --peak 1", "m is '1.5' and has to be a whole number"),
         ("gemm -m -1 -n 1 -k 1 --dtype bf16 --peak 1", "no number of at least 0"),
         ("gemm -n 1 --peak 1", "gemm needs m; gemm needs k; gemm needs dtype"),

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import ncu_roofline as nr
 from ncu_roofline.budget import Step, Triage, devices_apart, steps_of, triage
-from ncu_roofline.budget.occupied import alone, covered, covered_within, merged
+from ncu_roofline.budget.occupied import covered, covered_within, merged, shared
 from ncu_roofline.cli import main
 from ncu_roofline.errors import InputError
 from ncu_roofline.timings import Timeline, read_timeline
@@ -36,17 +36,19 @@ def timeline(
     kernels: Sequence[tuple[Any, ...]] = (),
     *,
     copies: Sequence[tuple[int, int, int, int]] = (),
-    waits: Sequence[tuple[int, int, int]] = (),
+    waits: Sequence[tuple[int, int, int, str]] = (),
     graphs: Sequence[tuple[int, int]] = (),
     calls: Sequence[tuple[int, int, int]] = (),
     gpu: str | None = None,
     ranges: Sequence[tuple[int, int, str]] = (),
+    devices: str = "",
 ) -> str:
     """An export: kernels as (device, stream, start, end, name, correlation), times in microseconds.
 
-    Copies are (stream, start, end, kind), waits (start, end, kind), calls (correlation, start, end).
+    A device is also the process that used it. Copies are (stream, start, end, kind), waits (process, start, end, name
+    of the call), calls (correlation, start, end).
     """
-    names = sorted({kernel[4] for kernel in kernels})
+    names = sorted({kernel[4] for kernel in kernels} | {"cudaLaunchKernel_v7000"} | {wait[3] for wait in waits})
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE StringIds (id, value)")
         database.executemany("INSERT INTO StringIds VALUES (?, ?)", list(enumerate(names)))
@@ -55,27 +57,22 @@ def timeline(
             "globalPid, demangledName, gridX, gridY, gridZ, blockX, blockY, blockZ)"
         )
         for device, stream, start, end, name, correlation in kernels:
-            row = (
-                device,
-                1,
-                stream,
-                start * MICRO,
-                end * MICRO,
-                correlation,
-                0,
-                names.index(name),
-                512,
-                1,
-                1,
-                256,
-                1,
-                1,
-            )
+            times = start * MICRO, end * MICRO
+            row = (device, 1, stream, *times, correlation, device << 24, names.index(name), 512, 1, 1, 256, 1, 1)
             database.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({', '.join('?' * 14)})", row)
         database.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (globalTid, correlationId, start, end, nameId)")
         database.executemany(
-            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, ?, ?, ?, 0)",
-            [(number, start * MICRO, end * MICRO) for number, start, end in calls],
+            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, ?)",
+            [
+                *(
+                    (5, number, start * MICRO, end * MICRO, names.index("cudaLaunchKernel_v7000"))
+                    for number, start, end in calls
+                ),
+                *(
+                    (process << 24, 1000 + place, start * MICRO, end * MICRO, names.index(name))
+                    for place, (process, start, end, name) in enumerate(waits)
+                ),
+            ],
         )
         database.execute(
             "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (deviceId, contextId, globalPid, streamId, start, end, copyKind)"
@@ -83,11 +80,6 @@ def timeline(
         database.executemany(
             "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (0, 1, 0, ?, ?, ?, ?)",
             [(stream, start * MICRO, end * MICRO, kind) for stream, start, end, kind in copies],
-        )
-        database.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, syncType)")
-        database.executemany(
-            "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (?, ?, ?)",
-            [(start * MICRO, end * MICRO, kind) for start, end, kind in waits],
         )
         if graphs:
             database.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (deviceId, streamId, start, end)")
@@ -102,8 +94,9 @@ def timeline(
                 [(start * MICRO, end * MICRO, text) for start, end, text in ranges],
             )
         if gpu is not None:
-            database.execute("CREATE TABLE TARGET_INFO_GPU (name, clockRate, memoryBandwidth)")
-            database.execute("INSERT INTO TARGET_INFO_GPU VALUES (?, 1000, 1000)", (gpu,))
+            database.execute("CREATE TABLE TARGET_INFO_GPU (id, name, clockRate, memoryBandwidth)")
+            database.execute("INSERT INTO TARGET_INFO_GPU VALUES (0, ?, 1000, 1000)", (gpu,))
+        database.executescript(devices)
     database.close()
     return str(path)
 
@@ -126,7 +119,7 @@ def test_gaps_by_what_they_wait_for(write: Write, tmp_path: Path) -> None:
         tmp_path / "t.sqlite",
         [(0, 7, 10, 20, "k", 1), (0, 7, 53, 60, "k", 2), (0, 7, 64, 70, "k", 3)],
         calls=[(1, 0, 4), (2, 50, 52), (3, 40, 46)],
-        waits=[(12, 26, 3), (30, 45, 2)],
+        waits=[(0, 12, 26, "cudaDeviceSynchronize_v3020"), (0, 30, 45, "cudaStreamWaitEvent_v3020")],
     )
     found = step(report(write, "k"), path)
     assert found.span == pytest.approx(60e-6)
@@ -157,13 +150,13 @@ def test_kernels_of_two_streams_overlap(write: Write, tmp_path: Path) -> None:
 
 
 def test_bounds_of_a_step_by_hand(write: Write, tmp_path: Path) -> None:
-    # Both kernels reach FRACTION of their bound; the copy stays as it is.
+    # Both kernels reach FRACTION of their bound, of the 4 us in which both run each has half; the copy stays as it is.
     path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "a", 1), (0, 8, 6, 20, "b", 2)], copies=[(7, 20, 25, 1)])
     found = step(report(write, "a", "b"), path)
     assert found.known_share == pytest.approx(1.0)
-    assert found.serial == pytest.approx(FRACTION * 24e-6 + 5e-6)
-    assert found.by_stream == pytest.approx(max(FRACTION * 10e-6 + 5e-6, FRACTION * 14e-6))
-    assert found.aggregate == pytest.approx(FRACTION * 24e-6)
+    assert found.serial == pytest.approx(FRACTION * 20e-6 + 5e-6)
+    assert found.by_stream == pytest.approx(max(FRACTION * 8e-6 + 5e-6, FRACTION * 12e-6))
+    assert found.aggregate == pytest.approx(FRACTION * 20e-6)
     assert found.resource == "dram"
 
 
@@ -224,16 +217,114 @@ def test_devices_are_steps_of_their_own(write: Write, tmp_path: Path) -> None:
     assert [one.span for one in found] == pytest.approx([10e-6, 20e-6])
 
 
+NAMED = {"device__attribute_display_name": "A100-SXM4-40GB"}
+
+
 def test_fractions_of_another_device_are_not_used(write: Write, tmp_path: Path) -> None:
-    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "triad", 1)], gpu="NVIDIA B200")
-    analysis, read = nr.analyze(str(SAMPLE)), read_timeline(path)
-    assert devices_apart(analysis.columns, read).startswith(
-        "The report is of NVIDIA A100-SXM4-40GB and the timeline of"
+    analysis = report(write, "k", **NAMED)
+    other, same, unnamed = (
+        timeline(tmp_path / f"{gpu}.sqlite", [(0, 7, 0, 10, "k", 1)], gpu=gpu)
+        for gpu in ("NVIDIA B200", "NVIDIA A100 SXM4 40GB", None)
     )
-    (found,) = steps_of(analysis.columns, analysis.maps, read)
-    assert found.known_share == 0
-    same = timeline(tmp_path / "u.sqlite", [(0, 7, 0, 10, "k", 1)], gpu="NVIDIA A100 SXM4 40GB")
-    assert devices_apart(analysis.columns, read_timeline(same)) == ""
+    assert [step(analysis, path).known_share for path in (other, same, unnamed)] == [0.0, 1.0, 1.0]
+    said = [" ".join(devices_apart(analysis.columns, read_timeline(path))) for path in (other, same, unnamed)]
+    assert "no fraction is used of the 1 launches of the reports that ran on A100-SXM4-40GB" in said[0]
+    assert said[1] == ""
+    assert "does not say what device 0 is" in said[2]
+
+
+def test_device_of_an_activity_is_that_of_cuda(write: Write, tmp_path: Path) -> None:
+    # The machine numbers its GPUs in another order than CUDA does.
+    more = (
+        "INSERT INTO TARGET_INFO_GPU VALUES (1, 'NVIDIA A100-SXM4-40GB', 1, 1);"
+        "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
+        "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 7), (0, 1, 7);"
+    )
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1)], gpu="NVIDIA H200", devices=more)
+    assert read_timeline(path).devices == {0: "NVIDIA A100-SXM4-40GB", 1: "NVIDIA H200"}
+
+
+def test_report_of_two_devices_gives_the_fractions_of_the_right_one(write: Write, tmp_path: Path) -> None:
+    slow = FILLED | {"device__attribute_display_name": "H100-PCIe", "T": "80 us"}
+    rows = [*launch(FILLED | NAMED, kernel="k"), *launch(slow, number=1, kernel="k")]
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1)], gpu="NVIDIA A100-SXM4-40GB")
+    found = step(nr.analyze(write(details(*rows))), path)
+    assert found.groups["fraction"].tolist() == pytest.approx([FRACTION])
+
+
+def test_waits_of_another_process_explain_nothing(write: Write, tmp_path: Path) -> None:
+    path = timeline(
+        tmp_path / "t.sqlite",
+        [(0, 7, 0, 10, "k", 1), (0, 7, 110, 120, "k", 2), (1, 7, 0, 100, "k", 3)],
+        calls=[(1, 0, 1), (2, 105, 106)],
+        waits=[(1, 5, 100, "cudaDeviceSynchronize_v3020")],
+    )
+    analysis = report(write, "k")
+    first, _ = steps_of(analysis.columns, analysis.maps, read_timeline(path))
+    assert first.idle_by["synchronisation"] == 0
+    assert first.idle_by["host"] == pytest.approx(95e-6)
+
+
+def test_kernels_of_a_graph_share_the_time_of_their_call(write: Write, tmp_path: Path) -> None:
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 10 * n, 10 * n + 5, "k", 1) for n in range(100)], calls=[(1, 0, 60)])
+    found = step(report(write, "k"), path)
+    assert (found.launches, found.calls) == (100, 1)
+    assert found.host_time == pytest.approx(60e-6)
+
+
+def test_bounds_of_a_step_are_not_above_what_it_took(write: Write, tmp_path: Path) -> None:
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 100, "k", 1), (0, 8, 0, 100, "k", 2)])
+    found = step(report(write, "k"), path)
+    assert found.serial == pytest.approx(FRACTION * 100e-6)
+    assert max(found.serial, found.by_stream, found.aggregate) <= found.span
+    # Neither runs alone, so that nothing is promised.
+    assert found.items == ()
+
+
+def test_launches_without_a_time_are_in_no_fraction(write: Write, tmp_path: Path) -> None:
+    rows = [*launch(FILLED), *launch({name: text for name, text in FILLED.items() if name != "T"}, number=1)]
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 40, "k", 1)])
+    found = step(nr.analyze(write(details(*rows))), path)
+    assert found.aggregate == pytest.approx(FRACTION * 40e-6)
+    assert found.serial == pytest.approx(FRACTION * 40e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", "communication"),
+        ("void vllm::cross_device_reduce_1stage<float, 2>(int)", "communication"),
+        ("two_shot_all_reduce_kernel", "communication"),
+        ("smallReduceKernel(int)", "kernel"),
+        ("small_gather_rows", "kernel"),
+        ("void reduce<all_reduce_tag>(int)", "kernel"),
+    ],
+)
+def test_communication_is_known_by_the_name_of_the_function(write: Write, tmp_path: Path, name: str, kind: str) -> None:
+    found = step(report(write, "k"), timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, name, 1)]))
+    assert found.groups["kind"].tolist() == [kind]
+
+
+def test_values_of_another_kind_are_refused(tmp_path: Path) -> None:
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1)])
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 'many'")
+    database.close()
+    with pytest.raises(InputError, match="is not what it has to be"):
+        read_timeline(path)
+
+
+def test_device_that_is_not_told_has_no_number(write: Write, tmp_path: Path) -> None:
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1)])
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = NULL")
+    database.close()
+    assert step(report(write, "k"), path).device is None
+
+
+def test_copy_from_host_to_host_is_no_activity_of_a_device(tmp_path: Path) -> None:
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1)], copies=[(7, 20, 25, 9)])
+    assert read_timeline(path).activities["kind"].tolist() == ["kernel"]
 
 
 def test_only_activities_of_a_range_are_the_step(write: Write, tmp_path: Path) -> None:
@@ -243,11 +334,41 @@ def test_only_activities_of_a_range_are_the_step(write: Write, tmp_path: Path) -
         calls=[(1, 1, 2), (2, 21, 22), (3, 41, 42)],
         ranges=[(20, 45, "step")],
     )
-    write(details(*launch(FILLED)), "report.csv")
     document = budget(write(details(*launch(FILLED))), "--timeline", path, "--nvtx", "step", "--format", "json")
     (found,) = document["steps"]
     assert found["span"] == pytest.approx(50e-6)
     assert found["launches"] == 2
+
+
+def test_what_runs_outside_of_the_range_hides_gaps(tmp_path: Path) -> None:
+    path = timeline(
+        tmp_path / "t.sqlite",
+        [(0, 7, 0, 10, "k", 1), (0, 8, 5, 90, "other", 2), (0, 7, 95, 100, "k", 3)],
+        calls=[(1, 0, 1), (2, 2, 3), (3, 4, 5)],
+        ranges=[(0, 1, "step"), (4, 5, "step")],
+    )
+    document = budget(str(SAMPLE), "--timeline", path, "--nvtx", "step", "--format", "json")
+    (found,) = document["steps"]
+    assert (found["launches"], found["span"]) == (2, pytest.approx(100e-6))
+    assert found["idle"] == pytest.approx(5e-6)
+    assert [group["kernel"] for group in found["groups"]] == ["k"]
+
+
+def test_scrubbed_names_are_still_joined_and_nowhere_in_the_output(write: Write, tmp_path: Path) -> None:
+    path = timeline(tmp_path / "secret.sqlite", [(0, 7, 0, 30, "k_of_mine", 1), (0, 7, 30, 40, "another_one", 2)])
+    source = write(details(*launch(FILLED, kernel="k_of_mine")))
+    document = budget(source, "--timeline", path, "--scrub-kernels", "--format", "json")
+    assert document["steps"][0]["known_share"] == pytest.approx(0.75)
+    text = json.dumps(document)
+    for name in ("k_of_mine", "another_one", "secret"):
+        assert name not in text
+
+
+def test_findings_of_the_reports_are_named(write: Write) -> None:
+    source = write(details(*launch(FILLED | {"DB": "100 Mbyte"})))
+    result = CliRunner().invoke(main, ["budget", source])
+    assert result.exit_code == 1
+    assert "error P301 above-ceiling" in result.stdout
 
 
 def budget(*arguments: str) -> Any:
@@ -267,7 +388,7 @@ def test_output_names_what_was_looked_at(write: Write, tmp_path: Path) -> None:
     path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 30, "k", 1), (0, 7, 30, 40, "other", 2)], calls=[(1, 0, 3)])
     text = budget(write(details(*launch(FILLED))), "--timeline", path)
     for part in ("took 40.00 us", "ncu knows a fraction of the bound for 75.0% of the kernel time",
-                 "launching: 2 x 3.000 us = 6.000 us of the host", "could take: serial"):  # fmt: skip
+                 "launching: 1 call x 3.000 us = 3.000 us of the host", "could take: serial"):  # fmt: skip
         assert part in text
     markdown = budget(write(details(*launch(FILLED))), "--timeline", path, "--format", "markdown")
     assert "| `k` |" in markdown
@@ -278,6 +399,7 @@ def test_output_names_what_was_looked_at(write: Write, tmp_path: Path) -> None:
     [
         (["--nvtx", "step"], "give --timeline FILE"),
         (["--launch-time", "3 MB"], "is in byte"),
+        (["--launch-time", "3"], "needs its unit"),
         (["--timeline", "absent.sqlite"], "cannot be read"),
         (["--timeline", str(SAMPLE)], "which is an SQLite export of nsys"),
         (["--figure", "x.bmp"], "is no name of a picture"),
@@ -371,16 +493,16 @@ def test_covered_part_of_a_window(intervals: list[tuple[int, int]], low: int, le
 
 
 @settings(max_examples=100, deadline=None)
-@given(INTERVALS, st.data())
-def test_time_alone_is_that_of_the_instants_of_one_group(intervals: list[tuple[int, int]], data: st.DataObject) -> None:
+@given(INTERVALS)
+def test_time_alone_and_shared_is_that_of_the_instants(intervals: list[tuple[int, int]]) -> None:
     start, end = arrays(intervals)
-    group = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(start), max_size=len(start))), np.intp)
-    running: dict[int, set[int]] = {}
-    for number, (begin, length) in zip(group.tolist(), intervals, strict=True):
-        for instant in range(begin, begin + length):
-            running.setdefault(instant, set()).add(number)
-    by_hand = [sum(1 for groups in running.values() if groups == {number}) for number in range(3)]
-    assert alone(start, end, group, 3).tolist() == pytest.approx(by_hand)
+    running = [sum(begin <= t < begin + length for begin, length in intervals) for t in range(80)]
+    alone, part = shared(start, end)
+    for number, (begin, length) in enumerate(intervals):
+        mine = running[begin : begin + length]
+        assert alone[number] == pytest.approx(mine.count(1))
+        assert part[number] == pytest.approx(sum(1 / count for count in mine))
+    assert part.sum() == pytest.approx(covered(start, end))
 
 
 # Triage.
@@ -437,8 +559,17 @@ def test_missing_counter_makes_no_verdict(write: Write) -> None:
         assert evidence.startswith("not checked")
 
 
-@pytest.mark.parametrize(("call", "is_late"), [(15e-6, True), (5e-6, False)])
-def test_host_cannot_stay_ahead_of_launches_as_short_as_their_calls(write: Write, call: float, is_late: bool) -> None:
+def test_launch_whose_amount_is_not_known_is_in_no_mean(write: Write) -> None:
+    rows = [*launch(FILLED), *launch({"T": "20 us", "FFMA": "5,000,000 inst"}, number=1)]
+    found = judged(nr.analyze(write(details(*rows))))
+    assert found.memory == pytest.approx(7.8125e-6)
+    without_time = {name: text for name, text in FILLED.items() if name != "T"}
+    rows = [*launch(FILLED), *launch(without_time, number=1)]
+    assert judged(nr.analyze(write(details(*rows)))).time == pytest.approx(20e-6)
+
+
+@pytest.mark.parametrize(("call", "is_late"), [(25e-6, True), (15e-6, False)])
+def test_host_cannot_stay_ahead_of_launches_shorter_than_their_calls(write: Write, call: float, is_late: bool) -> None:
     said, evidence = says(judged(report(write, "k"), call), "host")
     assert (said is not None) == is_late
     assert "a launch runs 20.00 us" in evidence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ratio
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ratio, sum_known
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, Extent
 
@@ -42,7 +42,7 @@ def application_bound(columns: Columns, maps: Mapping[str, MetricMap], mine: Boo
     known = mine & ~np.isnan(columns["bound.time"]) & ~np.isnan(columns["time"])
     if not known.any():
         return None
-    loads = {resource: float(needed[known].sum()) for resource, needed in resource_seconds(columns, maps).items()}
+    loads = {resource: float(np.nansum(needed[known])) for resource, needed in resource_seconds(columns, maps).items()}
     resource = max(loads, key=lambda key: loads[key])
     return ApplicationBound(
         time=float(columns["time"][known].sum()),
@@ -56,13 +56,13 @@ def application_bound(columns: Columns, maps: Mapping[str, MetricMap], mine: Boo
 
 
 def resource_seconds(columns: Columns, maps: Mapping[str, MetricMap]) -> dict[str, FloatArray]:
-    """Seconds for which each launch needs each tier, pipe or data path at least; 0 where nothing is known of it."""
+    """Seconds for which each launch needs each tier, pipe or data path at least; NaN where nothing is known of it."""
     loads: dict[str, FloatArray] = {}
     for name in dict.fromkeys(columns["map"].tolist()):
         mine = columns["map"] == name
         for resource, needed in _needed(columns, maps[name]):
-            part = np.where(mine, np.nan_to_num(needed), 0.0)
-            loads[resource] = loads[resource] + part if resource in loads else part
+            part = np.where(mine, needed, np.nan)
+            loads[resource] = sum_known([loads[resource], part]) if resource in loads else part
     return loads
 
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from ncu_roofline.arrays import FloatArray
-
-Numbers = npt.NDArray[np.intp]
 
 
 def merged(start: FloatArray, end: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -40,27 +37,12 @@ def covered_within(start: FloatArray, end: FloatArray, low: FloatArray, high: Fl
     return np.asarray(np.where(high > low, inside, 0.0))
 
 
-def alone(start: FloatArray, end: FloatArray, group: Numbers, groups: int) -> FloatArray:
-    """Time in which only intervals of one group run, for each group."""
+def shared(start: FloatArray, end: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of each interval the time in which it is the only one, and its part of all time, each instant divided evenly."""
     times = np.unique(np.concatenate([start, end]))
-    begins, ends, numbers = _merged_by_group(
-        np.searchsorted(times, start), np.searchsorted(times, end), group, len(times)
-    )
-    # The sum of the numbers of what runs tells which group it is where it is one.
-    places = np.concatenate([begins, ends])
-    running = np.cumsum(np.bincount(places, np.repeat([1, -1], len(begins)), minlength=len(times)))
-    which = np.cumsum(np.bincount(places, np.concatenate([numbers, -numbers]), minlength=len(times)))
-    single = running[:-1] == 1
-    owner = np.rint(which[:-1][single]).astype(np.intp)
-    return np.bincount(owner, np.diff(times)[single], minlength=groups).astype(np.float64)
-
-
-def _merged_by_group(start: Numbers, end: Numbers, group: Numbers, size: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Intervals of whole numbers below ``size`` without overlap inside of each group, and the group of each."""
-    # Groups are put one behind the other, so that none reaches into the next.
-    start, end = start + group * size, end + group * size
-    order = np.argsort(start, kind="stable")
-    begins, latest = start[order], np.maximum.accumulate(end[order])
-    first = np.flatnonzero(np.append(True, begins[1:] > latest[:-1]))
-    last = np.append(first[1:], len(begins)) - 1
-    return begins[first] % size, latest[last] % size, group[order][first]
+    begins, ends = np.searchsorted(times, start), np.searchsorted(times, end)
+    running = np.cumsum(np.bincount(begins, minlength=len(times)) - np.bincount(ends, minlength=len(times)))[:-1]
+    lengths = np.diff(times)
+    alone = np.append(0.0, np.cumsum(np.where(running == 1, lengths, 0.0)))
+    part = np.append(0.0, np.cumsum(lengths / np.maximum(running, 1)))
+    return alone[ends] - alone[begins], part[ends] - part[begins]

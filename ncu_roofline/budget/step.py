@@ -7,17 +7,28 @@ together. No byte or clock of one is paired with a time of the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, nothing, numbered, objects, ratio, unknown
+from ncu_roofline.arrays import (
+    BoolArray,
+    Columns,
+    FloatArray,
+    ObjectArray,
+    mapped,
+    nothing,
+    numbered,
+    objects,
+    unknown,
+)
 from ncu_roofline.budget.application import resource_seconds
-from ncu_roofline.budget.occupied import Numbers, alone, covered, covered_within, merged
+from ncu_roofline.budget.occupied import covered, covered_within, merged, shared
 from ncu_roofline.devices import product_of
-from ncu_roofline.grouping import group_over_ranks
+from ncu_roofline.grouping import leading_bound
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.measured import same_device
 from ncu_roofline.timings import (
@@ -30,13 +41,17 @@ from ncu_roofline.timings import (
     Timeline,
     TimingConditions,
     Timings,
+    base_name,
     join,
 )
 
 COMMUNICATION: Final = "communication"
 """Kernels that move data between devices."""
+OUTSIDE: Final = "outside"
+"""What ran in the time of the step and does not belong to it."""
 _COMMUNICATES: Final = re.compile(
-    r"nccl|rccl|nvshmem|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all", re.IGNORECASE
+    r"^(nccl|rccl|nvshmem|multimem_)|(?<![A-Za-z])(all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|cross_device_reduce)"
+    r"|AllReduce|AllGather|ReduceScatter|AllToAll"
 )
 
 HOST, SYNCHRONISATION, QUEUED, NOT_ISSUED = "host", "synchronisation", "queued", "unknown"
@@ -60,23 +75,25 @@ class Item:
 
 @dataclass(frozen=True)
 class Step:
-    """What one device did; all times in seconds.
+    """What one device (None: not told which) did; all times in seconds.
 
     ``span`` from its first to its last activity is ``busy`` (something runs) and ``idle``; ``idle_by`` says why: the
     next launch was not issued yet (``host``), nor could it be since the host waited (``synchronisation``), or it was
     issued and had not begun (``queued``); ``unknown`` without its call. ``kernels``: sum of the durations of kernels,
     of which ``overlapped`` ran beside another one. ``exposed``: time in which only communication, transfers, copies or
-    graphs ran. ``call``: median duration of the calls that launched kernels.
+    graphs ran. ``calls`` launched the kernels (one call may launch a graph of many), ``call`` is their median duration,
+    NaN where none was traced.
 
-    ``groups``: ``kernel``, ``grid``, ``block``, ``launches``, ``time``, ``alone`` (nothing else ran), ``fraction`` and
-    ``complete`` of ncu, ``match`` (``strong``, ``weak``, None), ``bound.by``, ``could`` (at the bound; as
-    it is where no fraction is known) and ``kind``, longest first.
+    ``groups``: ``kernel``, ``grid``, ``block``, ``launches``, ``time`` (sum of durations), ``alone`` (while nothing
+    else ran), ``part`` (each instant divided among what ran in it, so that all parts make ``busy``), ``fraction`` and
+    ``complete`` of ncu, ``match`` (``strong``, ``weak``, None), ``bound.by``, ``could`` (the part at the
+    bound; as it is without a fraction) and ``kind``, longest first.
 
     ``serial``: kernels at their bounds and everything else as it is, one after the other; ``by_stream``: the same of
     the busiest stream alone; ``aggregate``: the busiest resource alone, ``resource``, of the kernels with a fraction.
     """
 
-    device: int
+    device: int | None
     span: float
     busy: float
     idle_by: Mapping[str, float]
@@ -85,6 +102,7 @@ class Step:
     exposed: Mapping[str, float]
     graphs: float
     launches: int
+    calls: int
     call: float
     streams: int
     groups: Columns
@@ -99,6 +117,11 @@ class Step:
     def idle(self) -> float:
         """Time in which nothing ran."""
         return self.span - self.busy
+
+    @property
+    def host_time(self) -> float:
+        """Seconds of the host in calls that launch kernels."""
+        return self.calls * self.call
 
     @property
     def complete(self) -> bool:
@@ -116,17 +139,56 @@ def steps_of(
         columns: the roofline table of ncu, a sample of the launches.
         maps: metric maps by name.
         timeline: what the devices did.
-        keep: activities that belong to the step; None: all.
+        keep: activities that belong to the step; None: all. What else ran in its time hides gaps, and no more.
 
     """
     activities = timeline.activities
     kept = np.ones(len(activities["start"]), np.bool_) if keep is None else keep
-    known = _known_groups(columns, maps, usable=not devices_apart(columns, timeline))
     steps = []
+    known: dict[str | None, _Known] = {}
     for device in dict.fromkeys(activities["device"][kept].tolist()):
-        mine = kept & (activities["device"] == device)
-        steps.append(_step(device, {name: column[mine] for name, column in activities.items()}, timeline, known))
+        mine = activities["device"] == device
+        begin, end = activities["start"][mine & kept].min(), activities["end"][mine & kept].max()
+        mine &= (activities["end"] > begin) & (activities["start"] < end)
+        window = {name: column[mine] for name, column in activities.items()}
+        window["start"], window["end"] = np.maximum(window["start"], begin), np.minimum(window["end"], end)
+        name = timeline.devices.get(device)
+        if name not in known:
+            known[name] = _known_groups(columns, maps, name)
+        steps.append(_step(device, window, kept[mine], timeline.waits, known[name]))
     return tuple(steps)
+
+
+def devices_apart(columns: Columns, timeline: Timeline) -> tuple[str, ...]:
+    """What to say of devices of a timeline that are not, or may not be, those of the reports."""
+    said = []
+    for device in dict.fromkeys(timeline.activities["device"].tolist()):
+        name = timeline.devices.get(device)
+        others = ~_may_be_of(columns, name)
+        if name is None:
+            said.append(f"The timeline does not say what device {device} is: the reports are taken to be of it.")
+        elif others.any():
+            names = ", ".join(dict.fromkeys(columns["device"][others].tolist()))
+            said.append(
+                f"Device {device} is {name}: no fraction is used of the {others.sum()} launches of the reports that "
+                f"ran on {names}."
+            )
+    return tuple(said)
+
+
+def _may_be_of(columns: Columns, device: str | None) -> BoolArray:
+    """Launches against which nothing speaks that they ran on a device."""
+
+    def may_be(name: str | None) -> bool:
+        product = product_of(name)
+        return (
+            name is None
+            or device is None
+            or same_device(name, device)
+            or (product is not None and product == product_of(device))
+        )
+
+    return mapped(may_be, columns["device"].tolist()).astype(np.bool_)
 
 
 @dataclass(frozen=True)
@@ -134,94 +196,84 @@ class _Known:
     """Groups of ncu as times that can be joined, what they reached, and seconds of each resource over their time."""
 
     timings: Timings
-    groups: Columns
+    fraction: FloatArray
+    complete: BoolArray
+    by: ObjectArray
     shares: Mapping[str, FloatArray]
 
 
-def devices_apart(columns: Columns, timeline: Timeline) -> str:
-    """Why fractions of the report are not those of the timeline's devices; empty if nothing speaks against it."""
-    ours = list(dict.fromkeys(columns["device"].tolist()))
-    theirs = timeline.device_names
-    if not theirs or None in ours or any(_may_be_one(mine, other) for mine in ours for other in theirs):
-        return ""
-    return (
-        f"The report is of {', '.join(ours)} and the timeline of {', '.join(theirs)}: no fraction of the one is used "
-        "for the other."
-    )
-
-
-def _may_be_one(name: str, other: str) -> bool:
-    product = product_of(name)
-    return same_device(name, other) or (product is not None and product == product_of(other))
-
-
-def _known_groups(columns: Columns, maps: Mapping[str, MetricMap], *, usable: bool) -> _Known:
-    if not usable:
-        columns = {name: column[:0] for name, column in columns.items()}
-    groups = group_over_ranks(columns | {"device_time": columns["total_time"]})
-    members = [np.searchsorted(columns["launch"], launches) for launches in groups["launches"]]
-    size = len(members)
-    first = [rows[0] for rows in members]
-    table: Columns = {name: groups[name] for name in ("kernel", "grid", "block")}
-    table |= {
-        "mangled": columns["mangled"][first] if size else nothing(0),
+def _known_groups(columns: Columns, maps: Mapping[str, MetricMap], device: str | None) -> _Known:
+    """Launches of one name and shape over all reports that may be of a device, as far as they have bound and time."""
+    usable = _may_be_of(columns, device) & ~np.isnan(columns["time"]) & ~np.isnan(columns["bound.time"])
+    columns = {name: column[usable] for name, column in columns.items()}
+    codes, keys = numbered(zip(*(columns[name].tolist() for name in ("kernel", "grid", "block")), strict=True))
+    size = len(keys)
+    first = np.unique(codes, return_index=True)[1]
+    time = np.bincount(codes, columns["time"], minlength=size)
+    table: Columns = {name: columns[name][first] for name in ("kernel", "grid", "block", "mangled")} | {
         "device": nothing(size),
-        "time": groups["time"],
+        "time": time,
         "samples": np.ones(size, np.int64),
         "statistic": objects([GIVEN] * size),
     }
-    loads = resource_seconds(columns, maps)
     shares = {
-        resource: ratio(np.array([seconds[rows].sum() for rows in members]), groups["time"])
-        for resource, seconds in loads.items()
+        resource: np.bincount(codes, np.nan_to_num(seconds), minlength=size) / time
+        for resource, seconds in (resource_seconds(columns, maps) if size else {}).items()
     }
-    return _Known(Timings("ncu", "ncu", table, TimingConditions(None, UNLOCKED)), groups, shares)
-
-
-def _step(device: int, activities: Columns, timeline: Timeline, known: _Known) -> Step:
-    start, end = activities["start"], activities["end"]
-    is_kernel = activities["kind"] == KERNEL
-    names = activities["kernel"]
-    talks = np.array([bool(name) and _COMMUNICATES.search(name) is not None for name in names.tolist()])
-    kinds = np.where(talks, COMMUNICATION, activities["kind"])
-    codes, keys = numbered(
-        zip(*(activities[name].tolist() for name in ("kernel", "grid", "block")), kinds.tolist(), strict=True)
+    return _Known(
+        Timings("ncu", "ncu", table, TimingConditions(None, UNLOCKED)),
+        np.bincount(codes, columns["bound.time"], minlength=size) / time,
+        np.bincount(codes, ~columns["bound.complete"], minlength=size) == 0,
+        leading_bound(columns, codes, size),
+        shares,
     )
+
+
+def _step(device: int, activities: Columns, inside: BoolArray, waits: Columns, known: _Known) -> Step:
+    start, end = activities["start"], activities["end"]
     duration = end - start
-    groups = _groups(codes, keys, activities, duration, known)
-    groups["alone"] = alone(start, end, codes, len(keys))
-    could = np.where(np.isnan(groups["fraction"]), groups["time"], groups["time"] * np.minimum(groups["fraction"], 1.0))
-    groups["could"] = could
-    scale = ratio(could, groups["time"])[codes]
-    streams = np.bincount(activities["stream"], duration * scale)
+    codes, keys = numbered(
+        zip(*(activities[name].tolist() for name in ("kernel", "grid", "block", "kind")), inside.tolist(), strict=True)
+    )
+    kind_of_group = mapped(lambda key: _kind_of(key[0], key[3]) if key[4] else OUTSIDE, keys)
+    kinds = kind_of_group[codes]
+    groups = _groups(codes, keys, activities, duration, known) | {"kind": kind_of_group}
+    alone, part = shared(start, end)
+    groups["alone"], groups["part"] = (np.bincount(codes, values, minlength=len(keys)) for values in (alone, part))
+    reached = np.where(np.isnan(groups["fraction"]), 1.0, np.minimum(groups["fraction"], 1.0))
+    groups["could"] = groups["part"] * reached
+    own = groups["kind"] != OUTSIDE
+    is_kernel = inside & (activities["kind"] == KERNEL)
     kernel_time = float(duration[is_kernel].sum())
-    has_fraction = ~np.isnan(groups["fraction"])
-    known_time = float(groups["time"][has_fraction].sum())
-    aggregate, resource = _aggregate(groups, known)
     span, busy = float(end.max() - start.min()), covered(start, end)
-    idle = _idle(activities, timeline.waits)
     exposed = {
-        kind: busy - covered(start[kinds != kind], end[kinds != kind])
+        kind: max(busy - covered(start[kinds != kind], end[kinds != kind]), 0.0)
         for kind in (COMMUNICATION, TRANSFER, COPY, GRAPH)
         if (kinds == kind).any()
     }
-    order = np.argsort(-groups["time"], kind="stable")
+    calls = np.unique(activities["call"][is_kernel & (activities["call"] >= 0)], return_index=True)[1]
+    took = (activities["returned"] - activities["issued"])[is_kernel & (activities["call"] >= 0)][calls]
+    order = np.flatnonzero(own)[np.argsort(-groups["time"][own], kind="stable")]
+    shown = {name: column[order] for name, column in groups.items()}
+    has_fraction = ~np.isnan(shown["fraction"])
+    aggregate, resource = _aggregate(shown, known)
     step = Step(
-        device=device,
+        device=device if device >= 0 else None,
         span=span,
         busy=busy,
-        idle_by=idle,
+        idle_by=_idle(activities, _waits_of(waits, activities)),
         kernels=kernel_time,
-        overlapped=kernel_time - covered(start[is_kernel], end[is_kernel]),
+        overlapped=max(kernel_time - covered(start[is_kernel], end[is_kernel]), 0.0),
         exposed=exposed,
         graphs=float(duration[kinds == GRAPH].sum()),
         launches=int(is_kernel.sum()),
-        call=_median(activities["returned"][is_kernel] - activities["issued"][is_kernel]),
-        streams=len(set(activities["stream"].tolist())),
-        groups={name: column[order] for name, column in groups.items()},
-        known_share=known_time / kernel_time if kernel_time > 0 else np.nan,
-        serial=float(could.sum()),
-        by_stream=float(streams.max()),
+        calls=len(calls),
+        call=float(np.median(took)) if len(took) else np.nan,
+        streams=len(set(activities["stream"][inside].tolist())),
+        groups=shown,
+        known_share=float(shown["time"][has_fraction].sum()) / kernel_time if kernel_time > 0 else np.nan,
+        serial=float(shown["could"].sum()),
+        by_stream=float(np.bincount(activities["stream"][inside], (part * reached[codes])[inside]).max()),
         aggregate=aggregate,
         resource=resource,
         items=(),
@@ -229,45 +281,56 @@ def _step(device: int, activities: Columns, timeline: Timeline, known: _Known) -
     return replace(step, items=tuple(sorted(_items(step), key=lambda item: -item.seconds)))
 
 
+def _kind_of(kernel: str | None, kind: str) -> str:
+    return COMMUNICATION if kernel and _COMMUNICATES.search(base_name(kernel)) else kind
+
+
 def _groups(
-    codes: Numbers, keys: Sequence[tuple[object, ...]], activities: Columns, duration: FloatArray, known: _Known
+    codes: npt.NDArray[np.intp],
+    keys: list[tuple[object, ...]],
+    activities: Columns,
+    duration: FloatArray,
+    known: _Known,
 ) -> Columns:
     """Kernels of one name and shape, and everything else of one kind, with what ncu knows of them."""
     size = len(keys)
-    columns = list(zip(*keys, strict=True))
-    groups: Columns = {
-        name: objects(values) for name, values in zip(("kernel", "grid", "block", "kind"), columns, strict=True)
-    }
-    first = np.unique(codes, return_index=True)[1]
-    groups["mangled"] = activities["mangled"][first]
+    columns = zip(*(key[:3] for key in keys), strict=True)
+    groups: Columns = {name: objects(values) for name, values in zip(("kernel", "grid", "block"), columns, strict=True)}
+    groups["mangled"] = activities["mangled"][np.unique(codes, return_index=True)[1]]
     groups["launches"] = np.bincount(codes, minlength=size)
     groups["time"] = np.bincount(codes, duration, minlength=size)
-    launches = {name: groups[name] for name in ("kernel", "mangled", "grid", "block")}
-    launches |= {
+    launches = {name: groups[name] for name in ("kernel", "mangled", "grid", "block")} | {
         "input": np.zeros(size, np.int64),
         "device_ordinal": nothing(size),
         "invocations": np.ones(size, np.int64),
     }
     found = join(launches, [known.timings])
-    row, match = found["external.row"], found["external.match"]
     # Without a name nothing can be meant.
-    row = np.where(groups["kernel"] == None, -1, row)  # noqa: E711 (element by element)
+    row = np.where(groups["kernel"] == None, -1, found["external.row"])  # noqa: E711 (element by element)
     has_row = row >= 0
     fraction, complete, by = unknown(size), np.ones(size, np.bool_), nothing(size)
-    fraction[has_row] = known.groups["bound.fraction"][row[has_row]]
-    complete[has_row] = known.groups["bound.complete"][row[has_row]]
-    by[has_row] = known.groups["bound.by"][row[has_row]]
-    groups |= {"row": row, "match": match, "fraction": fraction, "complete": complete, "bound.by": by}
-    return groups
+    fraction[has_row] = known.fraction[row[has_row]]
+    complete[has_row] = known.complete[row[has_row]]
+    by[has_row] = known.by[row[has_row]]
+    return groups | {
+        "row": row, "match": found["external.match"], "fraction": fraction, "complete": complete, "bound.by": by
+    }  # fmt: skip
 
 
 def _aggregate(groups: Columns, known: _Known) -> tuple[float, str | None]:
     """Seconds of the busiest resource over all kernels with a fraction, and which it is."""
     has_fraction = ~np.isnan(groups["fraction"])
-    rows, time = groups["row"][has_fraction], groups["time"][has_fraction]
+    rows, time = groups["row"][has_fraction], groups["part"][has_fraction]
     loads = {resource: float((time * share[rows]).sum()) for resource, share in known.shares.items()}
     resource = max(loads, key=lambda name: loads[name], default=None)
     return (loads[resource], resource) if resource is not None and len(rows) else (np.nan, None)
+
+
+def _waits_of(waits: Columns, activities: Columns) -> Columns:
+    """Waits of the processes of some activities; of all where an activity does not tell its process."""
+    processes = np.unique(activities["process"])
+    mine = (processes < 0).any() | np.isin(waits["process"], processes)
+    return {name: column[mine] for name, column in waits.items()}
 
 
 def _idle(activities: Columns, waits: Columns) -> dict[str, float]:
@@ -279,17 +342,13 @@ def _idle(activities: Columns, waits: Columns) -> dict[str, float]:
     traced = ~np.isnan(issued)
     until = np.clip(np.where(traced, issued, low), low, high)
     waited = covered_within(waits["start"], waits["end"], low, until)
+    late = np.maximum(until - low - waited, 0.0)
     return {
-        HOST: float((until - low - waited)[traced].sum()),
+        HOST: float(late[traced].sum()),
         SYNCHRONISATION: float(waited[traced].sum()),
         QUEUED: float((high - until)[traced].sum()),
         NOT_ISSUED: float((high - low)[~traced].sum()),
     }
-
-
-def _median(values: FloatArray) -> float:
-    found = values[~np.isnan(values)]
-    return float(np.median(found)) if len(found) else np.nan
 
 
 def _items(step: Step) -> Iterator[Item]:
@@ -314,9 +373,10 @@ def _items(step: Step) -> Iterator[Item]:
         if step.exposed.get(kind, 0.0) > 0:
             yield _item(step, kind, f"{kind} that nothing hides", step.exposed[kind], said)
     for kind, name, said in (
-        (HOST, "launches issued late", "nothing ran, and the call of the next activity had not begun"),
+        (HOST, "nothing was issued", "nothing ran, and the call of the next activity had not begun"),
         (SYNCHRONISATION, "host waited", "nothing ran, and the host was in a call that waits for the device"),
         (QUEUED, "gaps after the launch", "nothing ran although the next activity had been issued"),
+        (NOT_ISSUED, "gaps of unknown cause", "nothing ran, and the call of the next activity is not in the timeline"),
     ):
         if step.idle_by[kind] > 0:
             yield _item(step, kind, name, step.idle_by[kind], said)

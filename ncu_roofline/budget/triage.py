@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from ncu_roofline.arrays import Columns, FloatArray, rows
+from ncu_roofline.arrays import Columns, FloatArray, rows, unknown
 from ncu_roofline.budget.application import resource_seconds
 from ncu_roofline.formats import number, percent, quantity, seconds
 from ncu_roofline.maps import MetricMap
@@ -25,8 +27,6 @@ _OVERLAPS: Final = 1.15
 """Time over the sum of both sides up to which their sum explains it."""
 _BOTH: Final = 1.1
 """Sum of both sides over the larger one from which the smaller one matters."""
-_CALLS: Final = 2.0
-"""Time of a launch over that of its call below which the host cannot stay ahead."""
 _TAIL: Final = 0.1
 """Share of the last wave that idles from which it is said."""
 _LOW_OCCUPANCY: Final = 0.5
@@ -48,17 +48,20 @@ class Triage:
     """A group by its side: the metric that accepts it, and checks where it is far from its bound.
 
     ``side``: ``left`` of the ridge (a tier binds), ``right`` (a path binds), or None. ``metric``: what is held against
-    what, with ``rate``, ``ceiling`` and ``share`` of it. ``arithmetic`` and ``memory``: seconds of a launch at the
-    ceilings of its busiest pipe and tier, beside its measured ``time``; NaN is not known.
+    what, with ``rate``, ``ceiling`` and ``share`` of it; ``fraction``: of the bound, in which what shares a pipe adds
+    up. ``arithmetic`` and ``memory``: seconds of a launch at the ceilings of its busiest pipe and tier, beside its
+    measured ``time``; NaN is not known.
     """
 
     kernel: str | None
+    grid: tuple[int, ...] | None
     launches: tuple[int, ...]
     side: str | None
     metric: str
     rate: float
     ceiling: float
     share: float
+    fraction: float
     complete: bool
     time: float
     arithmetic: float
@@ -75,38 +78,42 @@ def triage(
         columns: the roofline table.
         maps: metric maps by name.
         groups: launches taken together (``Analysis.groups``).
-        call: seconds that launching a kernel takes the host; NaN: not known.
+        call: seconds of the host for each kernel that it launches; NaN: not known.
 
     """
     loads = resource_seconds(columns, maps)
-    arithmetic = _largest([load for name, load in loads.items() if name.endswith(" pipe")], len(columns["launch"]))
-    memory = _largest([load for name, load in loads.items() if not name.endswith(" pipe")], len(columns["launch"]))
+    none = unknown(len(columns["launch"]))
+    arithmetic = reduce(np.fmax, (load for name, load in loads.items() if name.endswith(" pipe")), none)
+    memory = reduce(np.fmax, (load for name, load in loads.items() if not name.endswith(" pipe")), none)
     return tuple(_triage(group, columns, arithmetic, memory, call) for group in rows(groups))
-
-
-def _largest(loads: list[FloatArray], size: int) -> FloatArray:
-    return np.max(loads, axis=0) if loads else np.zeros(size)
 
 
 def _triage(
     group: Mapping[str, Any], columns: Columns, arithmetic: FloatArray, memory: FloatArray, call: float
 ) -> Triage:
     at = np.searchsorted(columns["launch"], group["launches"])
-    entries = float(group["invocations"])
-    time = float(group["time"]) / entries
-    needed, moved = (float(load[at].sum()) / entries or math.nan for load in (arithmetic, memory))
+    time, needed, moved = (
+        _of_one(values[at], columns["invocations"][at]) for values in (columns["time"], arithmetic, memory)
+    )
     by = group["bound.by"]
     side = None if by is None else "left" if by in TIERS else "right"
     rate, share = (math.nan, math.nan) if by is None else (float(group[f"{by}.rate"]), float(group[f"{by}.share"]))
     unit = "B" if by in TIERS else work_unit(str(by))
     metric = "nothing has both an amount and a ceiling" if by is None else f"{by} {unit}/s over its ceiling"
-    is_far = group["bound.fraction"] < FAR
+    is_far = group["bound.fraction"] < FAR and time > 0
     statements = tuple(_checks(group, columns, at, (time, needed, moved), call)) if is_far else ()
     ceiling = rate / share if share > 0 else math.nan
     return Triage(
-        group["kernel"], tuple(group["launches"]), side, metric, rate, ceiling, share, bool(group["bound.complete"]),
+        group["kernel"], group["grid"], tuple(group["launches"]), side, metric, rate, ceiling, share,
+        float(group["bound.fraction"]), bool(group["bound.complete"]),
         time, needed, moved, statements,
     )  # fmt: skip
+
+
+def _of_one(values: FloatArray, invocations: npt.NDArray[np.int64]) -> float:
+    """Seconds of one launch: the sum of what is known over the launches of which it is; NaN where none is."""
+    known = ~np.isnan(values)
+    return float(values[known].sum() / invocations[known].sum()) if known.any() else math.nan
 
 
 def _checks(
@@ -122,7 +129,7 @@ def _checks(
 
 def _overlap(time: float, arithmetic: float, memory: float) -> Statement:
     name = "no overlap"
-    if math.isnan(arithmetic + memory + time):
+    if math.isnan(arithmetic + memory + time) or max(arithmetic, memory) == 0:
         return Statement(name, None, "not checked: time, or arithmetic or memory at its ceiling, is not known")
     whole = arithmetic + memory
     numbers = f"{seconds(arithmetic)} arithmetic + {seconds(memory)} memory = {seconds(whole)}, took {seconds(time)}"
@@ -138,9 +145,9 @@ def _host(time: float, call: float) -> Statement:
     if math.isnan(call) or math.isnan(time):
         return Statement(name, None, "not checked: how long a launch takes the host is not known (a timeline says it)")
     numbers = f"a launch runs {seconds(time)}, launching it takes the host {seconds(call)}"
-    if time < _CALLS * call:
-        return Statement(name, "too short for the host to stay ahead: gaps of up to 10x; fuse launches, or use graphs",
-                         numbers)  # fmt: skip
+    if time < call:
+        says = f"the host cannot stay ahead: it needs {call / time:.3g} times as long; fuse launches, or launch graphs"
+        return Statement(name, says, numbers)
     return Statement(name, None, f"not the cause: {numbers}")
 
 

@@ -12,7 +12,7 @@ from ncu_roofline.arrays import BoolArray, FloatArray, ratio
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View, largest, which
 from ncu_roofline.formats import quantity
-from ncu_roofline.vocabulary import OP_PATHS, Extent, Severity, is_tensor
+from ncu_roofline.vocabulary import FLOP_PATHS, OP_PATHS, Extent, Severity, is_tensor
 
 _INTEGER_PATHS: Final = tuple(path for path in OP_PATHS if is_tensor(path))
 _PADDED: Final = 1.05
@@ -183,7 +183,7 @@ def ledger_against_counters(view: View) -> Iterator[Evidence]:
         hit = titles == title
         launch = int(np.flatnonzero(hit)[0])
         parts = [
-            _held(view, launch, "ledger.work", "useful", "ledger.padding", "executed"),
+            _held(view, launch, "ledger.work", "useful", "ledger.padding", f"executed{_path_of(view, launch)}"),
             _held(view, launch, "traffic.dram.compulsory", "compulsory", "ledger.traffic", "moved by DRAM"),
         ]
         yield Evidence(hit, f"{title}: {'; '.join(filter(None, parts)) or 'nothing is needed'}{which(hit, launch)}.")
@@ -197,8 +197,18 @@ def _held(view: View, launch: int, needed: str, called: str, ratio_of: str, done
     unit = _unit(view, launch) if needed == "ledger.work" else "B"
     rate = view.floats("ledger.rate")[launch]
     per_second = f" ({quantity(rate, f'{unit}/s')})" if needed == "ledger.work" and rate > 0 else ""
-    known = f"{times:.4g} times as much {done}" if times >= 0 else f"how much was {done} is not known"
+    partial = needed == "ledger.work" and unit == "FLOP" and not view.flags("flop.complete")[launch]
+    least = "at least " if partial else ""
+    known = f"{least}{times:.4g} times as much {done}" if times >= 0 else f"how much was {done} is not known"
     return f"{quantity(amount, unit)} {called}{per_second}, {known}"
+
+
+def _path_of(view: View, launch: int) -> str:
+    """The path that did most of the work, whatever the type in the title."""
+    paths = FLOP_PATHS if _unit(view, launch) == "FLOP" else _INTEGER_PATHS
+    counts = {path: view.floats(f"work.{path}.count")[launch] for path in paths}
+    leading = max(paths, key=lambda path: np.nan_to_num(counts[path]))
+    return f", mostly on {leading}" if counts[leading] > 0 else ""
 
 
 def _title(view: View, launch: int) -> str:

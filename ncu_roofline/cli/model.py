@@ -59,18 +59,9 @@ def _machine_options() -> list[click.Parameter]:
 
 
 def _kinds(path: str | None) -> dict[str, Kind]:
-    from ncu_roofline.ledger import KINDS, read_kinds
-    from ncu_roofline.strict_yaml import read_yaml
+    from ncu_roofline.ledger import KINDS, read_kinds_file
 
-    if path is None:
-        return dict(KINDS)
-    file = read_yaml(Path(path))
-    top = {} if file.problems else file.mapping("$", file.data)
-    if not file.problems and "kinds" not in top:
-        file.report("$", "has no kinds")
-    found = read_kinds(file, top.get("kinds"), KINDS) if not file.problems else {}
-    file.refuse_problems()
-    return {**KINDS, **found}
+    return dict(KINDS) if path is None else {**KINDS, **read_kinds_file(path)}
 
 
 def _command(name: str, kind: Kind) -> click.Command:
@@ -140,7 +131,7 @@ def _model(
     format_: str, output: str | None, sweep: tuple[str, ...], crossing: tuple[str, ...], figure: str | None,
     **chosen: str | None,
 ) -> None:  # fmt: skip
-    from ncu_roofline.ledger import cases
+    from ncu_roofline.ledger import cases, problems_of
     from ncu_roofline.ledger import crossing as find_crossing
     from ncu_roofline.machine import machine as made
     from ncu_roofline.render import ledger_table as render
@@ -152,21 +143,28 @@ def _model(
         if parameter in given or parameter in series:
             raise UsageError("--sweep", parameter, "is given twice")
         series[parameter] = values
+    crossing = tuple(parameter.replace("-", "_") for parameter in crossing)
     for parameter in crossing:
         if parameter not in kind.parameters or kind.parameters[parameter].is_text:
             raise UsageError("--crossing", parameter, f"is no number of {name}")
     # The table needs a value, too; the heading shows it.
-    given |= {parameter: "1" for parameter in crossing if parameter not in given and parameter not in series}
+    lacking = [one for one in crossing if kind.parameters[one].default is None and one not in {*given, *series}]
+    given |= {one: f"{max(kind.parameters[one].least, 1.0):g}" for one in lacking}
+    if crossing and format_ == "csv":
+        raise UsageError("--crossing", ", ".join(crossing), "has no place in CSV; take --format json")
+    needed = [
+        message for _, message in problems_of(name, kind, {**given, **{key: one[0] for key, one in series.items()}})
+    ]
+    if needed:
+        raise UsageError("model", name, "; ".join(needed))
     machine = _machine(device, ceilings, peak, bandwidth)
     found = cases(name, kind, given, series, machine)
     crossings = []
     for parameter in crossing:
-        others = [{key: value for key, value in case.swept.items() if key != parameter} for case in found]
-        crossings += [
-            render.Crossing(parameter, other, find_crossing(kind, {**given, **other}, parameter, machine))
-            for number, other in enumerate(others)
-            if other not in others[:number]
-        ]
+        others = [tuple((key, value) for key, value in case.swept.items() if key != parameter) for case in found]
+        for other in map(dict, dict.fromkeys(others)):
+            value = find_crossing(kind, {**given, **other}, parameter, machine)
+            crossings.append(render.Crossing(parameter, other, value))
     nominal = made(device=device) if device is not None and ceilings is not None else None
     modelled = render.Modelled(name, kind, given, found, machine, nominal, crossings)
     write_text = {"table": render.model_table, "json": render.model_json, "csv": render.model_csv,
@@ -216,13 +214,20 @@ def stages(
     output: str | None,
 ) -> None:  # fmt: skip
     """Bound a job of several stages (YAML): one after the other, and the looser one as if they overlapped."""
+    kinds = click.get_current_context().parent
+    if kinds is not None and kinds.params.get("kinds") is not None:
+        raise UsageError(
+            "--kinds", kinds.params["kinds"], "has no effect here: write the kinds into the file of stages"
+        )
     from ncu_roofline.ledger import Case, ledger_bound, read_stages, stages_bound
     from ncu_roofline.render import ledger_table as render
 
     machine = _machine(device, ceilings, peak, bandwidth)
     found = read_stages(file)
     cases = [Case({}, stage.ledger, ledger_bound(stage.ledger, machine)) for stage in found]
-    bound = stages_bound([case.bound for case in cases], [stage.count for stage in found])
+    bound = stages_bound(
+        [case.bound for case in cases], [stage.count for stage in found], one_peak=machine.any_peak is not None
+    )
     staged = render.Staged(found, cases, bound, machine)
     write_text = {"table": render.stages_table, "json": render.stages_json, "csv": render.stages_csv,
                   "markdown": render.stages_markdown}[format_]  # fmt: skip

@@ -93,6 +93,8 @@ def _subjects(found: Launch, quantity: str | None) -> Sequence[str]:
     possible |= dict.fromkeys(f"utilization.{name}" for name in metric_map.utilization)
     named = re.sub(r"^(work|traffic|ceilings|missing)\.", "", quantity.strip().lower())
     matching = [name for name in possible if named == name or named.startswith(f"{name}.")]
+    if not matching and named.partition(".")[0] == LEDGER:
+        raise UsageError("quantity", quantity, "no ledger was stated for this launch: --work FILE or --expect SPEC")
     if not matching:
         raise UsageError("quantity", quantity, f"cannot be explained; known are {', '.join(possible)}")
     return [max(matching, key=len)]

@@ -4,14 +4,20 @@ Knows no counters. Whether a launch did what its ledger says is said by the chec
 """
 
 from ncu_roofline.ledger.bound import LedgerBound, StagesBound, ledger_bound, stages_bound
-from ncu_roofline.ledger.custom import read_kinds
-from ncu_roofline.ledger.expectations import Expectation, Stage, ledger_columns, read_expectations, read_stages
+from ncu_roofline.ledger.expectations import (
+    Expectation,
+    Stage,
+    ledger_columns,
+    read_expectations,
+    read_kinds_file,
+    read_stages,
+)
 from ncu_roofline.ledger.kinds import KINDS, problems_of
 from ncu_roofline.ledger.problem import Kind, Ledger, Parameter
 from ncu_roofline.ledger.sweep import Case, cases, crossing
 
 __all__ = [
     "KINDS", "Case", "Expectation", "Kind", "Ledger", "LedgerBound", "Parameter", "Stage", "StagesBound", "cases",
-    "crossing", "ledger_bound", "ledger_columns", "problems_of", "read_expectations", "read_kinds", "read_stages",
+    "crossing", "ledger_bound", "ledger_columns", "problems_of", "read_expectations", "read_kinds_file", "read_stages",
     "stages_bound",
 ]  # fmt: skip

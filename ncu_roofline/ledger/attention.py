@@ -16,6 +16,7 @@ from ncu_roofline.ledger.problem import (
     size,
     size_of,
     tensor_paths,
+    unit_of,
 )
 
 _SCORE_PASSES: Final = 4.0
@@ -49,7 +50,7 @@ def _attention(values: Parameters) -> Ledger:
     return Ledger(
         title=f"{values['form']} attention, {queries:.0f} queries on {keys:.0f} keys, {heads:.0f} heads of {width:.0f}",
         work=2.0 * pairs * (width + value_width),
-        unit="FLOP",
+        unit=unit_of(values["dtype"]),
         read=batch * (queries * heads * width * element + keys * token) + scores * passes / 2.0,
         written=batch * queries * heads * value_width * element + scores * passes / 2.0,
         paths=tensor_paths(values["dtype"]),
@@ -67,7 +68,7 @@ def _mla(values: Parameters) -> Ledger:
         title=f"attention on a latent of {rank + rope:.0f}, {queries:.0f} queries on {keys:.0f} keys, "
         f"{heads:.0f} heads",
         work=2.0 * pairs * (rank + rope + rank),
-        unit="FLOP",
+        unit=unit_of(values["dtype"]),
         read=batch * (queries * heads * (rank + rope) * element + keys * token),
         written=batch * queries * heads * rank * element,
         paths=tensor_paths(values["dtype"]),

@@ -13,6 +13,7 @@ from typing import Final
 
 from ncu_roofline.ledger.problem import Ledger
 from ncu_roofline.machine import Machine
+from ncu_roofline.vocabulary import is_tensor
 
 DRAM: Final = "dram"
 
@@ -62,21 +63,39 @@ def ledger_bound(ledger: Ledger, machine: Machine) -> LedgerBound:
 
 @dataclass(frozen=True)
 class StagesBound:
-    """Seconds of several stages: ``serial`` one after the other, ``aggregate`` if all of them overlapped perfectly."""
+    """Seconds of several stages: ``serial`` one after the other, ``aggregate`` if all of them overlapped perfectly.
+
+    Of what is known: NaN where nothing is, and ``complete`` where both sides of every stage are.
+    """
 
     serial: float
     aggregate: float
     by: str | None
     """What binds the aggregate."""
+    complete: bool
 
 
-def stages_bound(bounds: Sequence[LedgerBound], counts: Sequence[float]) -> StagesBound:
-    """Both bounds of stages that happen so many times; paths of several stages have pipes of their own."""
+def stages_bound(bounds: Sequence[LedgerBound], counts: Sequence[float], *, one_peak: bool = False) -> StagesBound:
+    """Both bounds of stages that happen so many times.
+
+    Paths of the tensor cores share their pipe (FP64 has one of its own on some chips), other paths have their own; with
+    ``one_peak`` all work is held against a peak that was stated for whatever path.
+    """
     loads: dict[str, float] = {}
     for bound, count in zip(bounds, counts, strict=True):
-        for name, seconds in ((bound.path, bound.compute), (DRAM, bound.memory)):
-            if name is not None and not math.isnan(seconds):
+        pipe = "arithmetic" if one_peak else _pipe_of(bound.path)
+        for name, seconds in ((pipe, bound.compute), (DRAM, bound.memory)):
+            if not math.isnan(seconds):
                 loads[name] = loads.get(name, 0.0) + count * seconds
     by = max(loads, key=lambda name: loads[name], default=None)
-    serial = sum(count * bound.time for bound, count in zip(bounds, counts, strict=True) if not math.isnan(bound.time))
-    return StagesBound(serial, loads[by] if by is not None else math.nan, by)
+    times = [count * bound.time for bound, count in zip(bounds, counts, strict=True) if not math.isnan(bound.time)]
+    return StagesBound(
+        serial=sum(times) if times else math.nan,
+        aggregate=loads[by] if by is not None else math.nan,
+        by=by,
+        complete=all(bound.complete for bound in bounds),
+    )
+
+
+def _pipe_of(path: str | None) -> str:
+    return "tensor cores" if path is not None and is_tensor(path) and path != "tensor.fp64" else str(path)

@@ -15,6 +15,32 @@ from ncu_roofline.vocabulary import PATHS, work_unit
 _KEYS: Final = ("parameters", "work", "read", "written", "path", "assumes")
 _AMOUNTS: Final = ("work", "read", "written")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+_STAGES: Final = "stages"
+"""The name of a command beside those of the kinds."""
+_RESERVED: Final = frozenset(
+    {
+        "kernel",
+        "grid",
+        "block",
+        "nvtx",
+        "kind",
+        "name",
+        "count",
+        "sweep",
+        "crossing",
+        "figure",
+        "device",
+        "ceilings",
+        "peak",
+        "bandwidth",
+        "format",
+        "output",
+        "o",
+        "help",
+        "h",
+    }
+)
+"""Names of options and of keys of entries."""
 _DEFAULT_PATH: Final = "fp32"
 
 Terms = Sequence[Sequence[float | str]]
@@ -28,8 +54,8 @@ def read_kinds(file: YamlFile, entries: Any, taken: Mapping[str, Kind]) -> dict[
         where = f"$.kinds.{name}"
         if not _NAME.fullmatch(name):
             file.report(where, f"{name!r} must consist of small letters, digits and _")
-        elif name in taken:
-            file.report(where, f"{name!r} is the name of a kind that is there already")
+        elif name in taken or name == _STAGES:
+            file.report(where, f"{name!r} is the name of a kind or command that is there already")
         else:
             found[name] = _kind(file, where, name, file.mapping(where, entry))
     return found
@@ -40,7 +66,9 @@ def _kind(file: YamlFile, where: str, name: str, entry: Mapping[str, Any]) -> Ki
     parameters = {}
     for key, default in file.mapping(f"{where}.parameters", entry.get("parameters", {})).items():
         number = as_number(default)
-        if not _NAME.fullmatch(key) or (default is not None and number is None):
+        if key in _RESERVED:
+            file.report(f"{where}.parameters.{key}", f"{key!r} is the name of an option or key; call it otherwise")
+        elif not _NAME.fullmatch(key) or (default is not None and number is None):
             file.report(
                 f"{where}.parameters.{key}", f"{key}: {default!r} must be a number, or null if it must be given"
             )
@@ -69,7 +97,11 @@ def _terms(file: YamlFile, where: str, entry: Any, known: Mapping[str, object]) 
         for factor in term:
             if not (isinstance(factor, str) and factor in known) and as_number(factor) is None:
                 file.report(f"{where}[{number}]", f"{factor!r} is neither a number nor one of {', '.join(known)}")
-    return tuple(tuple(term) for term in entry)
+    # YAML 1.1 reads 1e9 as a text.
+    return tuple(
+        tuple(factor if isinstance(factor, str) and factor in known else as_number(factor) or 0.0 for factor in term)
+        for term in entry
+    )
 
 
 def _said(terms: Terms) -> str:
@@ -78,11 +110,14 @@ def _said(terms: Terms) -> str:
 
 def _ledger(name: str, terms: Mapping[str, Terms], path: str, values: Parameters) -> Ledger:
     work, read, written = (_sum(terms[amount], values) for amount in _AMOUNTS)
-    return Ledger(name, work if terms["work"] else math.nan, work_unit(path), read, written, (path,))
+    if not (terms["read"] or terms["written"]):
+        read = written = math.nan
+    sizes = ", ".join(f"{key} {value:g}" for key, value in values.items())
+    title = f"{name}: {sizes}" if sizes else name
+    return Ledger(title, work if terms["work"] else math.nan, work_unit(path), read, written, (path,))
 
 
 def _sum(terms: Terms, values: Parameters) -> float:
     return sum(
-        math.prod(float(values[factor]) if isinstance(factor, str) else float(factor) for factor in term)
-        for term in terms
+        math.prod(float(values[factor]) if isinstance(factor, str) else factor for factor in term) for term in terms
     )

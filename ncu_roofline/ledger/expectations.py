@@ -39,6 +39,7 @@ class Expectation:
 
     ledger: Ledger
     meant: LaunchFilter
+    option: str
     where: str
     """The text of the option, or file and line."""
 
@@ -89,13 +90,14 @@ def ledger_columns(table: Columns, expectations: Sequence[Expectation]) -> tuple
         if twice.any():
             first = int(np.flatnonzero(twice)[0])
             other = expectations[owner[first]].where
-            raise UsageError(
-                _OPTION, expectation.where, f"launch {table['launch'][first]} is also meant by {other}: one launch, "
-                "one ledger; tell them apart by kernel, grid or block",
-            )  # fmt: skip
+            problem = (
+                f"launch {table['launch'][first]} is also meant by {other}: one launch, one ledger; tell them apart by "
+                "kernel, grid or block"
+            )
+            raise UsageError(expectation.option, expectation.where, problem)
         owner[mine] = number
         if not mine.any():
-            notes.append(f"{_OPTION} {expectation.where} has no effect: no launch is meant by it")
+            notes.append(f"{expectation.option} {expectation.where} has no effect: no launch is meant by it")
     known = owner >= 0
     if not known.any():
         return {}, tuple(notes)
@@ -162,13 +164,13 @@ def _of_text(text: str) -> Expectation:
     if not colon or problems:
         example = "write it as gemm:m=4096,n=4096,k=4096,dtype=bf16,kernel=REGEX"
         raise UsageError(_OPTION, text, "; ".join(message for _, message in problems) or example)
-    return Expectation(_ledger(entry, KINDS), launch_filter(entry), text)
+    return Expectation(_ledger(entry, KINDS), launch_filter(entry), _OPTION, text)
 
 
 def _of_file(path: str, name: str) -> Iterator[Expectation]:
     file: YamlFile = read_yaml(Path(path))
     for where, entry, kinds in _entries(file, name, KEYS):
-        yield Expectation(_ledger(entry, kinds), launch_filter(entry), where)
+        yield Expectation(_ledger(entry, kinds), launch_filter(entry), _OPTION if name == "expect" else "--work", where)
 
 
 def read_stages(path: str) -> tuple[Stage, ...]:
@@ -183,6 +185,26 @@ def read_stages(path: str) -> tuple[Stage, ...]:
         Stage(str(entry.get("name", "")), _ledger(entry, kinds), float(entry.get("count", 1.0)))
         for _, entry, kinds in found
     )
+
+
+def read_kinds_file(path: str) -> dict[str, Kind]:
+    """Read the kinds of problems that a file defines; what else is in it is of no interest.
+
+    Raises:
+        DataFileError: with every problem of them.
+
+    """
+    file = read_yaml(Path(path))
+    top = {} if file.problems else file.mapping("$", file.data)
+    if not file.problems:
+        file.only("$", top, {"schema", "kinds", *_ENTRIES})
+        if top.get("schema", _SCHEMA) != _SCHEMA:
+            file.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {_SCHEMA}")
+        if "kinds" not in top:
+            file.report("$", "has no kinds")
+    found = read_kinds(file, top.get("kinds", {}), KINDS)
+    file.refuse_problems()
+    return found
 
 
 def _entries(

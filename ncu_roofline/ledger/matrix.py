@@ -46,11 +46,12 @@ def _blocked(values: Parameters) -> dict[str, float]:
         return {}
     element = size_of(values["dtype"])
     words = fast / element
-    edge = max(math.floor(math.sqrt(words / _BLOCKS)), 1)
+    # Blocks are no larger than the matrices.
+    edge = max(min(math.floor(math.sqrt(words / _BLOCKS)), m, n, k), 1.0)
     work = m * n * k * batch
     return {
-        "block_edge": float(edge),
-        "blocked_bytes": element * batch * (2.0 * m * n * k / edge + 2.0 * m * n),
+        "block_edge": edge,
+        "blocked_bytes": element * batch * (2.0 * m * n * k / edge + m * n * (2.0 if float(values["beta"]) else 1.0)),
         "least_order_bytes": element * work / math.sqrt(words),
     }
 
@@ -72,7 +73,8 @@ def _moe(values: Parameters) -> Ledger:
     active = float(values["active"])
     if math.isnan(active):
         # Each token leaves an expert out with probability 1 - top_k/experts, independently of the others.
-        active = experts * (1.0 - (1.0 - chosen / experts) ** tokens)
+        left_out = -math.inf if chosen >= experts else math.log1p(-chosen / experts)
+        active = experts * -math.expm1(tokens * left_out) if tokens else 0.0
     inputs, weights, outputs = (size_of(values[name] or values["dtype"]) for name in ("a", "b", "c"))
     return Ledger(
         title=f"{experts:.0f} experts {n:.0f} x {k:.0f}, {chosen:.0f} for each of {tokens:.0f} tokens",
@@ -83,6 +85,15 @@ def _moe(values: Parameters) -> Ledger:
         paths=tensor_paths(values["dtype"]),
         details={"active_experts": active, "weight_bytes": active * n * k * weights},
     )
+
+
+def _impossible_experts(values: Parameters) -> str:
+    tokens, experts, chosen, active = number_of(values, "tokens", "experts", "top_k", "active")
+    if chosen > experts:
+        return "top_k is above experts"
+    if active > min(experts, tokens * chosen) or (active < chosen and tokens > 0):
+        return "active is not between top_k and what the tokens and experts allow"
+    return ""
 
 
 _SCHEMES: Final[Mapping[str, tuple[float, float, str]]] = {
@@ -131,7 +142,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             "accumulate": Parameter("accumulator, where a path depends on it", "fp32", ("fp32", "fp16")),
         }
         | _OPERANDS
-        | {"fast_memory": size("bytes of a fast memory: adds what a product in blocks moves", math.nan, whole=False)},
+        | {"fast_memory": size("bytes of a fast memory: adds what a product in blocks moves", math.nan, least=24)},
         "work 2mnk; read mk of a, kn of b, and mn of c if beta is not 0; written mn of c; a, b, c: types where they "
         "are not dtype",
         _gemm,
@@ -158,13 +169,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             "each token chooses top_k experts with equal chances, so that E(1 - (1 - top_k/E)^tokens) of E are active",
             "a token is read once, whatever the number of its experts",
         ),
-        lambda values: (
-            "top_k is above experts"
-            if number_of(values, "top_k") > number_of(values, "experts")
-            else "active is above experts"
-            if number_of(values, "active") > number_of(values, "experts")
-            else ""
-        ),
+        _impossible_experts,
     ),
     "quantised": Kind(
         _MNK

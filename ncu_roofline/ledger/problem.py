@@ -35,7 +35,8 @@ _TENSOR_FP16: Final[Mapping[str, tuple[str, ...]]] = {
     "fp8": ("tensor.fp8.acc16", "tensor.fp8", "tensor.fp4_fp6_fp8.acc16"),
     "fp4": ("tensor.fp4", "tensor.fp4_fp6.acc16", "tensor.fp4_fp6_fp8.acc16"),
 }
-_VECTOR: Final[Mapping[str, tuple[str, ...]]] = {"fp64": ("fp64",), "fp16": ("fp16",)}
+_PACKED: Final = ("fp16", "bf16", "fp8", "fp4")
+"""Types that may be computed two at a time: a bound must not be above what that allows."""
 
 Value = float | str
 Parameters = Mapping[str, Value]
@@ -87,6 +88,7 @@ class Parameter:
     def problem(self, value: Any) -> str:
         """What is wrong with a value; empty if nothing is."""
         if self.is_text:
+            value = _word(value)
             is_known = isinstance(value, str) and value in self.choices
             return "" if is_known else f"{value!r}, which is none of {', '.join(filter(None, self.choices))}"
         number = as_number(value)
@@ -114,7 +116,7 @@ class Kind:
         for name, parameter in self.parameters.items():
             value = given.get(name, parameter.default)
             number = as_number(value)
-            values[name] = str(value) if parameter.is_text else math.nan if number is None else number
+            values[name] = str(_word(value)) if parameter.is_text else math.nan if number is None else number
         return values
 
     def ledger(self, given: Mapping[str, Any]) -> Ledger:
@@ -131,6 +133,11 @@ def as_number(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return number if 0 <= number <= LARGEST else None
+
+
+def _word(value: Any) -> Any:
+    """YAML 1.1 reads yes and no as flags."""
+    return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
 def size_of(dtype: Value) -> float:
@@ -155,8 +162,10 @@ def tensor_paths(dtype: Value, accumulate: Value = "fp32") -> tuple[str, ...]:
 
 
 def vector_paths(dtype: Value) -> tuple[str, ...]:
-    """Paths of element by element arithmetic: short types are computed in FP32, of FP16 two at a time."""
-    return ("int",) if unit_of(dtype) == "OP" else _VECTOR.get(str(dtype), ("fp32",))
+    """Paths of element by element arithmetic, the fastest that a type may take first."""
+    if unit_of(dtype) == "OP":
+        return ("int",)
+    return ("fp16", "fp32") if dtype in _PACKED else ("fp64",) if dtype == "fp64" else ("fp32",)
 
 
 def dtype(meaning: str = "type of the elements", default: str | None = None) -> Parameter:

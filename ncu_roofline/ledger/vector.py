@@ -43,7 +43,7 @@ def _dot(values: Parameters) -> Ledger:
 
 def _elementwise(values: Parameters) -> Ledger:
     n, inputs, outputs, flop = number_of(values, "n", "inputs", "outputs", "flop")
-    return _simple(values, f"{flop:g} operations on each of {n:.0f}", flop * n, inputs * n, outputs * n)
+    return _simple(values, f"work of {flop:g} on each of {n:.0f}", flop * n, inputs * n, outputs * n)
 
 
 def _reduction(values: Parameters) -> Ledger:
@@ -85,6 +85,16 @@ def _work(values: Parameters) -> Ledger:
     return Ledger("work as stated", work, "FLOP", _stated(read), _stated(written), _STATED)
 
 
+def _impossible_work(values: Parameters) -> str:
+    if not any(float(values[name]) >= 0 for name in ("flop", "macs", "read", "written")):
+        return "work needs flop or macs, read or written"
+    return (
+        "flop and macs are the same work: give one of them"
+        if float(values["flop"]) + float(values["macs"]) >= 0
+        else ""
+    )
+
+
 def _stated(value: float) -> float:
     """A number, or 0 where another one was stated instead."""
     return 0.0 if math.isnan(value) else value
@@ -106,7 +116,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         _elementwise,
     ),
     "reduction": Kind(
-        _N | {"results": size("results", 1.0)}, "work n - results; read n elements, written results", _reduction
+        _N | {"results": size("results", 1.0)}, "work n - results; read n elements, written results", _reduction,
+        impossible=lambda values: "results are above n" if float(values["results"]) > float(values["n"]) else "",
     ),
     "fft": Kind(
         {
@@ -144,6 +155,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         },
         "what you know yourself: flop, or macs, of which one is two FLOP; bytes read and written at least",
         _work,
+        impossible=_impossible_work,
     ),
 }  # fmt: skip
 """Kinds of problems by name."""

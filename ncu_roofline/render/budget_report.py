@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
 from ncu_roofline.analysis import Analysis
-from ncu_roofline.arrays import rows
+from ncu_roofline.arrays import mapped, rows
 from ncu_roofline.budget import ApplicationBound, Step, Triage
-from ncu_roofline.formats import UNKNOWN, aligned, percent, quantity, seconds, short_kernel
+from ncu_roofline.formats import UNKNOWN, aligned, percent, quantity, seconds, shape, short_kernel
+from ncu_roofline.render.group_table import positions
 from ncu_roofline.render.markdown import code, escaped, table_row
 from ncu_roofline.timings import Timeline
 from ncu_roofline.version import VERSION
+from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count
 
 SCHEMA: Final = "ncu-roofline/budget/1"
@@ -54,9 +56,11 @@ class Budget:
     timeline: Timeline | None
     steps: Sequence[Step]
     triage: Sequence[Triage]
+    call: float
+    """Seconds of the host for each kernel that it launches; NaN: not known."""
     top: int
-    apart: str = ""
-    """Why no fraction of the report is used for the timeline; empty if they are."""
+    apart: tuple[str, ...] = ()
+    """Why fractions of the reports are not used for devices of the timeline, or may not be those of them."""
 
 
 def to_text(found: Budget) -> str:
@@ -65,10 +69,10 @@ def to_text(found: Budget) -> str:
     for step in found.steps:
         lines += ["", *_step(step), "", *aligned(_items(step, found.top)), *_more(step, found.top)]
     lines += ["", _LEGEND] if found.steps else []
-    lines += ["", *aligned(_sides(found))]
+    lines += ["", *aligned(_sides(found)), *_not_shown(found)]
     for one in found.triage[: found.top]:
         lines += _statements(one, lambda name: short_kernel(name, _KERNEL_WIDTH))
-    return "\n".join(lines)
+    return "\n".join([*lines, *_findings(found)])
 
 
 def to_markdown(found: Budget) -> str:
@@ -80,9 +84,11 @@ def to_markdown(found: Budget) -> str:
         lines += ["", f"**{escaped(head)}**", "", *(f"- {escaped(line.strip())}" for line in others), ""]
         lines += [*_table(_items(step, found.top)), *_more(step, found.top)]
     lines += ["", _LEGEND] if found.steps else []
-    lines += ["", *_table(_sides(found)), ""]
+    lines += ["", *_table(_sides(found)), "", *_not_shown(found)]
     for one in found.triage[: found.top]:
-        lines += [escaped(line) for line in _statements(one, lambda name: code(short_kernel(name, _KERNEL_WIDTH)))]
+        name, *others = [*_statements(one, str)] or [""]
+        lines += ["", escaped(name), *map(escaped, others)] if others else []
+    lines += [escaped(line) for line in _findings(found)]
     return "\n".join(lines) + "\n"
 
 
@@ -99,14 +105,53 @@ def to_json(found: Budget) -> str:
         ],
         "steps": [_entry(step) for step in found.steps],
         "triage": [asdict(one) for one in found.triage],
+        "findings": [
+            {"code": finding.code, "name": finding.name, "severity": finding.severity.label,
+             "launches": list(finding.launches), "message": finding.message}
+            for finding in found.analysis.finding_list
+        ],
     }  # fmt: skip
     return json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _findings(found: Budget) -> list[str]:
+    """Errors and warnings of the reports in full, notes by their number."""
+    severe = [one for one in found.analysis.finding_list if one.severity > Severity.NOTE]
+    lines = [f"{one.severity.label} {one.code} {one.name}: {one.message}" for one in severe]
+    notes = len(found.analysis.finding_list) - len(severe)
+    said = f"Findings of the reports: {len(severe)} errors and warnings, {count(notes, 'note')} "
+    return ["", *lines, f"{said}(ncu-roofline check)."]
+
+
+def scrubbed(found: Budget, analysis: Analysis) -> Budget:
+    """The same with an analysis from which names were taken, and without these names anywhere else."""
+    made = analysis.scrubber
+    if made is None:
+        return found
+    if made.kernels:
+        for step in found.steps:
+            for name, mangled in zip(step.groups["kernel"].tolist(), step.groups["mangled"].tolist(), strict=True):
+                if name:
+                    made.kernel(*filter(None, (name, mangled)))
+    steps = []
+    for step in found.steps:
+        groups = step.groups | {"kernel": mapped(made.apply, step.groups["kernel"].tolist())}
+        items = tuple(replace(item, name=made.text(item.name)) for item in step.items)
+        steps.append(replace(step, groups=groups, items=items))
+    timeline = found.timeline
+    if timeline is not None:
+        timeline = replace(timeline, path=made.text(timeline.path), notes=tuple(map(made.text, timeline.notes)))
+    return replace(
+        found, analysis=analysis, bounds=[made.apply(one) for one in found.bounds], timeline=timeline, steps=steps,
+        triage=[replace(one, kernel=made.apply(one.kernel)) for one in found.triage],
+        apart=tuple(map(made.text, found.apart)),
+    )  # fmt: skip
 
 
 def _timeline(found: Budget) -> dict[str, Any] | None:
     if found.timeline is None:
         return None
-    notes = [*filter(None, [found.apart]), *found.timeline.notes]
+    notes = [*found.apart, *found.timeline.notes]
     return {"path": found.timeline.path, "producer": found.timeline.producer, "notes": notes}
 
 
@@ -130,15 +175,14 @@ def _of_timeline(found: Budget) -> Iterator[str]:
     if found.timeline is None:
         yield NO_TIMELINE
         return
-    names = f", on {', '.join(found.timeline.device_names)}" if found.timeline.device_names else ""
-    yield f"Timeline {found.timeline.path}: {found.timeline.producer}{names}"
-    if found.apart:
-        yield found.apart
+    yield f"Timeline {found.timeline.path}: {found.timeline.producer}"
+    yield from found.apart
     yield from found.timeline.notes
 
 
 def _step(step: Step) -> Iterator[str]:
-    yield f"Step on device {step.device}: took {seconds(step.span)}"
+    where = "a device that is not told" if step.device is None else f"device {step.device}"
+    yield f"Step on {where}: took {seconds(step.span)}"
     reasons = [f"{words} {seconds(step.idle_by[name])}" for name, words in _WHY_IDLE.items() if step.idle_by[name] > 0]
     yield (
         f"  busy {seconds(step.busy)} ({percent(step.busy / step.span)}), idle {seconds(step.idle)} "
@@ -153,13 +197,12 @@ def _step(step: Step) -> Iterator[str]:
     if step.graphs > 0:
         yield f"  graphs took {seconds(step.graphs)}: busy, but what ran in them is not known"
     if not math.isnan(step.call):
-        whole = step.launches * step.call
         late = step.idle_by["host"] + step.idle_by["synchronisation"]
         yield (
-            f"  launching: {step.launches} x {seconds(step.call)} = {seconds(whole)} of the host "
-            f"({percent(whole / step.span)} of the step); host-bound share, the device waiting for it: "
-            f"{percent(late / step.span)}"
+            f"  launching: {count(step.calls, 'call')} x {seconds(step.call)} = {seconds(step.host_time)} of the host "
+            f"({percent(step.host_time / step.span)} of the step)"
         )
+        yield f"  host-bound share: for {percent(late / step.span)} of the step nothing ran and nothing was issued"
     yield f"  ncu knows a fraction of the bound for {percent(step.known_share)} of the kernel time"
     sign = "" if step.complete else ">="
     yield f"  could take: serial {sign}{seconds(step.serial)} (kernels at their bounds, the rest as it is, no gaps)"
@@ -177,7 +220,7 @@ def _items(step: Step, top: int) -> list[list[str]]:
         [
             short_kernel(item.name, _KERNEL_WIDTH),
             ("<=" if item.at_most else "") + seconds(item.seconds),
-            f"{item.speedup:.3g}x" if math.isfinite(item.speedup) else UNKNOWN,
+            _times(item.speedup),
             item.evidence,
         ]
         for item in step.items[:top]
@@ -185,18 +228,24 @@ def _items(step: Step, top: int) -> list[list[str]]:
     return [head, *found]
 
 
+def _times(speedup: float) -> str:
+    return UNKNOWN if not math.isfinite(speedup) else f"{speedup:.3g}x" if speedup < 100 else f"{speedup:.0f}x"
+
+
 def _more(step: Step, top: int) -> list[str]:
     return [f"{len(step.items) - top} more not shown."] if len(step.items) > top else []
 
 
 def _sides(found: Budget) -> list[list[str]]:
-    head = ["kernel", "side", "held against", "reached", "time", "arithmetic", "memory"]
+    head = ["kernel", "grid", "launch", "side", "held against", "reached", "time", "arithmetic", "memory"]
     body = [
         [
             short_kernel(one.kernel, _KERNEL_WIDTH),
+            shape(one.grid),
+            positions(one.launches),
             f"{one.side} of the ridge" if one.side else UNKNOWN,
-            one.metric,
-            _reached(one),
+            _ceiling(one),
+            percent(one.fraction, at_least=not one.complete),
             seconds(one.time),
             seconds(one.arithmetic),
             seconds(one.memory),
@@ -206,18 +255,24 @@ def _sides(found: Budget) -> list[list[str]]:
     return [head, *body]
 
 
-def _reached(one: Triage) -> str:
-    if math.isnan(one.share):
-        return UNKNOWN
+def _not_shown(found: Budget) -> list[str]:
+    more = len(found.triage) - found.top
+    return [f"{more} more not shown."] if more > 0 else []
+
+
+def _ceiling(one: Triage) -> str:
+    if math.isnan(one.ceiling):
+        return one.metric if one.side is None else f"{one.metric}, not known"
     unit = "B/s" if one.side == "left" else "FLOP/s" if "FLOP" in one.metric else "OP/s"
-    return f"{percent(one.share)} of {quantity(one.ceiling, unit)}"
+    return f"{one.metric.partition(' ')[0]} {quantity(one.ceiling, unit)}"
 
 
 def _statements(one: Triage, called: Callable[[str | None], str]) -> Iterator[str]:
     if not one.statements:
         return
     yield ""
-    yield f"{called(one.kernel)} is far from its bound. What may keep it there, in the order of what is at stake:"
+    where = f"{called(one.kernel)}, grid {shape(one.grid)}"
+    yield f"{where}: {percent(one.fraction, at_least=not one.complete)} of its bound. What may keep it there:"
     for place, statement in enumerate(one.statements, start=1):
         says = f"{statement.says} ({statement.evidence})" if statement.says else statement.evidence
         yield f"{place}. {statement.check}: {says}"
@@ -225,7 +280,8 @@ def _statements(one: Triage, called: Callable[[str | None], str]) -> Iterator[st
 
 def _table(cells: Sequence[Sequence[str]]) -> list[str]:
     head, *body = cells
-    lines = [table_row(head), table_row([":--", *["--:"] * (len(head) - 2), ":--"])]
+    left = {"side", "held against", "why", "grid", "launch"}
+    lines = [table_row(head), table_row([":--", *(":--" if name in left else "--:" for name in head[1:])])]
     return [*lines, *(table_row([code(row[0]).replace("|", "\\|"), *map(escaped, row[1:])]) for row in body)]
 
 
@@ -234,8 +290,8 @@ def _entry(step: Step) -> dict[str, Any]:
         "kind", "kernel", "grid", "block", "launches", "time", "alone", "fraction", "complete", "match", "bound.by",
         "could",
     )}  # fmt: skip
-    names = ("device", "span", "busy", "idle", "kernels", "overlapped", "graphs", "launches", "call", "streams",
-             "known_share", "serial", "by_stream", "aggregate", "resource", "complete")  # fmt: skip
+    names = ("device", "span", "busy", "idle", "kernels", "overlapped", "graphs", "launches", "calls", "call",
+             "streams", "known_share", "serial", "by_stream", "aggregate", "resource", "complete")  # fmt: skip
     return {name: getattr(step, name) for name in names} | {
         "idle_by": dict(step.idle_by),
         "exposed": dict(step.exposed),

@@ -28,11 +28,11 @@ _IDENTITY: Final = (
 _WORK: Final = (
     "count", "rate", "unit", "extent", "useful", "peak", "peak_source", "peak_clock", "external_rate", "recipe",
 )  # fmt: skip
+_LEDGER: Final = ("unit", "work", "read", "written", "executed", "rate", "padding", "traffic")
 _TRAFFIC: Final = (
     "bytes", "rate", "extent", "compulsory", "peak", "peak_source", "peak_clock", "external_rate", "measure",
     "intensity", "recipe", "measures",
 )  # fmt: skip
-_LEDGER: Final = ("unit", "work", "read", "written", "executed", "rate", "padding", "traffic")
 """Keys in their order; those that have no column are not known."""
 _CEILING: Final = re.compile(r"ceilings\..+\.value")
 

@@ -20,7 +20,7 @@ from ncu_roofline.vocabulary import work_unit
 SCHEMA: Final = "ncu-roofline/model/1"
 _DIGITS: Final = 5
 _BYTES: Final = "_bytes"
-_FIXED: Final = ("work", "bytes", "FLOP/byte", "arithmetic", "memory", "at least", "bound by", "rate there")
+_FIXED: Final = ("work", "bytes", "intensity", "arithmetic", "memory", "at least", "bound by", "rate there")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ class Staged:
 
 def model_table(found: Modelled) -> str:
     """Formula, assumptions and machine, then a row for each case."""
-    cells = [_titles(found.cases), *(_cells(case, _details(found.cases)) for case in found.cases)]
+    details = _details(found.cases)
+    cells = [_titles(found.cases), *(_cells(case, details) for case in found.cases)]
     return "\n".join([*_head(found), "", *aligned(cells), *_crossings(found)])
 
 
@@ -67,18 +68,14 @@ def model_markdown(found: Modelled) -> str:
     titles = _titles(found.cases)
     lines = [f"### {found.name}", "", *(f"- {escaped(line.strip())}" for line in _head(found)), ""]
     lines += [table_row(titles), table_row(["--:"] * len(titles))]
-    lines += [table_row([escaped(cell) for cell in _cells(case, _details(found.cases))]) for case in found.cases]
+    details = _details(found.cases)
+    lines += [table_row([escaped(cell) for cell in _cells(case, details)]) for case in found.cases]
     return "\n".join([*lines, "", *_crossings(found)]).rstrip() + "\n"
 
 
 def model_csv(found: Modelled) -> str:
     """A row for each case in SI base units; unknown is empty."""
-    rows = [_flat(case) for case in found.cases]
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+    return _csv([_flat(case) for case in found.cases])
 
 
 def model_json(found: Modelled) -> str:
@@ -124,10 +121,15 @@ def stages_markdown(found: Staged) -> str:
 
 def stages_csv(found: Staged) -> str:
     """A row for each stage in SI base units; the bounds of the job are in the other formats."""
-    rows = [
-        {"stage": stage.name or case.ledger.title, "count": stage.count, **_flat(case)}
-        for stage, case in zip(found.stages, found.cases, strict=True)
-    ]
+    return _csv(
+        [
+            {"stage": stage.name or case.ledger.title, "count": stage.count, **_flat(case)}
+            for stage, case in zip(found.stages, found.cases, strict=True)
+        ]
+    )
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
     writer.writeheader()
@@ -141,7 +143,10 @@ def stages_json(found: Staged) -> str:
         {"name": stage.name or case.ledger.title, "count": stage.count, **_entry(case)}
         for stage, case in zip(found.stages, found.cases, strict=True)
     ]
-    bound = {"serial": found.bound.serial, "aggregate": _plain(found.bound.aggregate), "aggregate_by": found.bound.by}
+    bound = {
+        "serial": _plain(found.bound.serial), "aggregate": _plain(found.bound.aggregate),
+        "aggregate_by": found.bound.by, "complete": found.bound.complete,
+    }  # fmt: skip
     return _text(
         {"schema": SCHEMA, "tool": _tool(), "machine": _machine(found.machine), "stages": stages, "bound": bound}
     )
@@ -149,10 +154,12 @@ def stages_json(found: Staged) -> str:
 
 def _both(bound: StagesBound) -> list[str]:
     by = f" ({bound.by} busy all the time)" if bound.by else ""
-    return [
-        f"Serial bound (stages one after the other): {seconds(bound.serial, _DIGITS)}",
-        f"Aggregate bound (looser: as if all stages overlapped): {seconds(bound.aggregate, _DIGITS)}{by}",
+    sign = "" if bound.complete else ">="
+    lines = [
+        f"Serial bound (stages one after the other): {sign}{seconds(bound.serial, _DIGITS)}",
+        f"Aggregate bound (looser: as if all stages overlapped): {sign}{seconds(bound.aggregate, _DIGITS)}{by}",
     ]
+    return lines if bound.complete else [*lines, "Arithmetic or memory of some stage is not known, and is left out."]
 
 
 def _head(found: Modelled) -> list[str]:
@@ -180,6 +187,8 @@ def _ridges(machine: Machine, cases: Sequence[Case]) -> list[str]:
     """Peak and ridge of every path in use."""
     lines = {}
     for case in cases:
+        if math.isnan(case.ledger.work):
+            continue
         path, peak = machine.peak(case.ledger.paths)
         if peak is None:
             known = " or ".join(case.ledger.paths) or "it"
@@ -205,8 +214,7 @@ def _cells(case: Case, details: Sequence[str]) -> list[str]:
     ledger, bound = case.ledger, case.bound
     further = (ledger.details.get(name, math.nan) for name in details)
     return [
-        *(number(value, 6).rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-          for value in case.swept.values()),
+        *map(str, case.swept.values()),
         quantity(ledger.work, ledger.unit, _DIGITS),
         quantity(ledger.compulsory, "B", _DIGITS),
         number(ledger.intensity, 6),
@@ -223,7 +231,12 @@ def _cells(case: Case, details: Sequence[str]) -> list[str]:
 def _crossings(found: Modelled) -> list[str]:
     lines = []
     for one in found.crossings:
-        where = "nowhere" if math.isnan(one.value) else f"at {one.parameter} = {number(one.value)}"
+        where = f"at {one.parameter} = {number(one.value)}"
+        if math.isnan(one.value):
+            is_known = found.machine.bandwidth is not None and all(case.bound.complete for case in found.cases)
+            where = (
+                f"at no {one.parameter}" if is_known else f"at a {one.parameter} that is not known, as one side is not"
+            )
         others = ", ".join(f"{name} {value}" for name, value in one.others.items())
         lines.append(f"Arithmetic and memory take equally long {where}{f' ({others})' if others else ''}.")
     return ["", *lines] if lines else []
@@ -254,8 +267,7 @@ def _flat(case: Case) -> dict[str, Any]:
         if not isinstance(value, dict):
             row[name] = value
             continue
-        prefix = "" if name == "swept" else f"{name}."
-        row |= {f"{prefix}{key}": inner for key, inner in value.items()}
+        row |= {f"{name}.{key}": inner for key, inner in value.items()}
     return row
 
 

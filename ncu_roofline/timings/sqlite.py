@@ -89,7 +89,7 @@ def _read(path: str, database: sqlite3.Connection) -> Timings:
     version = version_of(database, tables)
     producer = f"nsys {version}" if version else "nsys"
     return rows.timings(
-        path, producer, IN_APPLICATION, notes, (str(gpu.get("name")) for gpu in gpus_of(database, tables))
+        path, producer, IN_APPLICATION, notes, (str(gpu.get("name")) for gpu in _gpus(database, tables))
     )
 
 
@@ -168,7 +168,7 @@ def graph_notes(database: sqlite3.Connection, tables: Mapping[str, set[str]]) ->
 
 
 def _device_notes(database: sqlite3.Connection, tables: Mapping[str, set[str]]) -> Iterator[str]:
-    for found in gpus_of(database, tables):
+    for found in _gpus(database, tables):
         clock = f", at most {found['clockRate'] / 1e9:.4g} GHz" if found.get("clockRate") else ""
         bandwidth = f", {found['memoryBandwidth'] / 1e9:.4g} GB/s" if found.get("memoryBandwidth") else ""
         yield f"on {found.get('name')}{clock}{bandwidth}"
@@ -177,7 +177,7 @@ def _device_notes(database: sqlite3.Connection, tables: Mapping[str, set[str]]) 
         yield f"kernels of {len(devices)} devices: {', '.join(devices)}"
 
 
-def gpus_of(database: sqlite3.Connection, tables: Mapping[str, set[str]]) -> Iterator[dict[str, Any]]:
+def _gpus(database: sqlite3.Connection, tables: Mapping[str, set[str]]) -> Iterator[dict[str, Any]]:
     """Name, clock and bandwidth of the GPUs; other graphics adapters of the machine have no memory bandwidth."""
     wanted = [name for name in ("name", "clockRate", "memoryBandwidth") if name in tables.get("TARGET_INFO_GPU", ())]
     if "name" in wanted:

@@ -20,7 +20,6 @@ from ncu_roofline.timings.sqlite import (
     MAGIC,
     NANOSECONDS,
     PROCESS,
-    gpus_of,
     graph_notes,
     no_kernels,
     opened,
@@ -39,9 +38,7 @@ GRAPH: Final = "graph"
 
 _COPIES: Final = "CUPTI_ACTIVITY_KIND_MEMCPY"
 _FILLS: Final = "CUPTI_ACTIVITY_KIND_MEMSET"
-_WAITS: Final = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
-_HOST_WAITS: Final = (1, 3, 4)
-"""Event, stream and context (CUpti_ActivitySynchronizationType); 2 is a stream that waits, which holds up no host."""
+_HOST_TO_HOST: Final = 9
 _WITHIN_DEVICE: Final = (5, 6, 7, 8)
 """Copies of CUpti_ActivityMemcpyKind that stay on one device."""
 _NONE: Final = -1
@@ -71,10 +68,11 @@ Numbers = npt.NDArray[np.int64]
 class Timeline:
     """What devices did, in seconds from the first activity.
 
-    ``activities``, by device and start: ``kind``, ``start``, ``end``, ``device``, ``stream`` (numbered over processes
-    and contexts), ``kernel``, ``mangled``, ``grid``, ``block`` (None where it is no kernel), ``issued`` and
-    ``returned`` of the API call behind it (NaN where it was not traced), ``nvtx``. ``waits``: ``start`` and ``end`` of
-    host calls that waited for a device.
+    ``activities``, by device and start: ``kind``, ``start``, ``end``, ``device`` (-1: not told), ``stream`` (numbered
+    over processes and contexts), ``process``, ``kernel``, ``mangled``, ``grid``, ``block`` (None where it is no
+    kernel), ``issued`` and ``returned`` of the API call behind it (NaN where it was not traced), ``call``, the number
+    of that call, which may be behind several (-1: not traced), and ``nvtx``. ``waits``: ``start``, ``end`` and
+    ``process`` of host calls that waited.
     """
 
     path: str
@@ -82,7 +80,8 @@ class Timeline:
     activities: Columns
     waits: Columns
     notes: tuple[str, ...]
-    device_names: tuple[str, ...]
+    devices: Mapping[int, str]
+    """Products by the number of the device; empty: not told."""
 
 
 def read_timeline(path: str) -> Timeline:
@@ -100,8 +99,13 @@ def read_timeline(path: str) -> Timeline:
     if not is_export:
         problem = "a timeline with streams is needed, which is an SQLite export of nsys"
         raise InputError(path, problem, "nsys export --type sqlite REPORT.nsys-rep")
-    with opened(path) as database:
-        return _read(path, database)
+    try:
+        with opened(path) as database:
+            return _read(path, database)
+    except (ValueError, TypeError, OverflowError) as error:
+        # SQLite takes any value into any column.
+        problem = f"a value in it is not what it has to be: {error}"
+        raise InputError(path, problem, "Export it again with nsys export.") from error
 
 
 def _read(path: str, database: sqlite3.Connection) -> Timeline:
@@ -124,12 +128,14 @@ def _read(path: str, database: sqlite3.Connection) -> Timeline:
         "end": _seconds(raw["end"], begin),
         "device": raw["device"],
         "stream": streams,
+        "process": raw["process"],
         "kernel": _texts(database, raw["name"]),
         "mangled": _texts(database, raw["mangled"]),
         "grid": _shapes(raw, "grid"),
         "block": _shapes(raw, "block"),
         "issued": _seconds(raw["issued"], begin),
         "returned": _seconds(raw["returned"], begin),
+        "call": np.where(raw["issued"] == _NONE, _NONE, numbered(calls)[0]),
         "nvtx": objects(map(ranges.get, calls)) if ranges else nothing(len(table)),
     }
     lacking = int((raw["issued"] == _NONE).sum())
@@ -144,7 +150,7 @@ def _read(path: str, database: sqlite3.Connection) -> Timeline:
         activities,
         _waits(database, tables, begin),
         tuple(notes),
-        tuple(dict.fromkeys(str(gpu["name"]) for gpu in gpus_of(database, tables))),
+        _devices(database, tables),
     )
 
 
@@ -161,13 +167,19 @@ def _rows(database: sqlite3.Connection, tables: Mapping[str, set[str]], table: s
     join = ""
     if CALLS in tables and {"globalPid", "correlationId"} <= known:
         # Correlation ids come again in other processes.
-        calls = f"SELECT globalTid / {PROCESS} AS process, correlationId, globalTid, start, end FROM {CALLS}"
+        # Of calls with one id the first is the outer one.
+        calls = (
+            f"SELECT globalTid / {PROCESS} AS process, correlationId, globalTid, min(start) AS start, end FROM {CALLS}"
+        )
         join = (
             f"LEFT JOIN ({calls} GROUP BY 1, 2) c ON c.correlationId = a.correlationId "
             f"AND c.process = a.globalPid / {PROCESS}"
         )
         columns |= {field: f"coalesce(c.{column}, {_NONE})" for field, column in _OF_CALL.items()}
-    query = f"SELECT {', '.join(columns[field] for field in _FIELDS)} FROM {table} a {join} WHERE a.end > a.start"
+    # A copy from host to host is no activity of a device.
+    which = f"AND a.copyKind != {_HOST_TO_HOST}" if "copyKind" in known else ""
+    fields = ", ".join(columns[field] for field in _FIELDS)
+    query = f"SELECT {fields} FROM {table} a {join} WHERE a.end > a.start {which}"
     cursor = database.execute(query)
     parts = [np.zeros((0, len(_FIELDS)), np.int64)]
     while rows := cursor.fetchmany(_AT_ONCE):
@@ -211,11 +223,32 @@ def _shapes(raw: Mapping[str, Numbers], name: str) -> ObjectArray:
 
 
 def _waits(database: sqlite3.Connection, tables: Mapping[str, set[str]], begin: int) -> Columns:
-    rows: list[tuple[int, int]] = []
-    if {"start", "end", "syncType"} <= tables.get(_WAITS, set()):
-        kinds = ", ".join(map(str, _HOST_WAITS))
-        rows = database.execute(
-            f"SELECT start, end FROM {_WAITS} WHERE syncType IN ({kinds}) AND end > start"
-        ).fetchall()
-    times = np.array(rows, np.int64).reshape(-1, 2)
-    return {"start": _seconds(times[:, 0], begin), "end": _seconds(times[:, 1], begin)}
+    """Calls in which the host waited, by their names: exports number the types of waits in different ways."""
+    rows: list[tuple[int, ...]] = []
+    if {"start", "end", "nameId", "globalTid"} <= tables.get(CALLS, set()):
+        query = (
+            f"SELECT c.start, c.end, c.globalTid / {PROCESS} FROM {CALLS} c JOIN StringIds n ON n.id = c.nameId "
+            "WHERE n.value LIKE '%Synchronize%' AND c.end > c.start"
+        )
+        rows = database.execute(query).fetchall()
+    table = np.array(rows, np.int64).reshape(-1, 3)
+    return {"start": _seconds(table[:, 0], begin), "end": _seconds(table[:, 1], begin), "process": table[:, 2]}
+
+
+def _devices(database: sqlite3.Connection, tables: Mapping[str, set[str]]) -> dict[int, str]:
+    """Names of the devices by the number that activities have for them."""
+    known = tables.get("TARGET_INFO_GPU", set())
+    if not {"id", "name"} <= known:
+        return {}
+    # Numbers of CUDA and of the machine may differ; that of CUDA is the one of the activities.
+    number = "coalesce(cuDevice, id)" if "cuDevice" in known else "id"
+    found = dict(database.execute(f"SELECT {number}, name FROM TARGET_INFO_GPU").fetchall())
+    of_cuda = tables.get("TARGET_INFO_CUDA_DEVICE", set())
+    if {"gpuId", "cudaId"} <= of_cuda:
+        query = "SELECT d.cudaId, g.name FROM TARGET_INFO_CUDA_DEVICE d JOIN TARGET_INFO_GPU g ON g.id = d.gpuId"
+        names: dict[int, set[str]] = {}
+        for device, name in database.execute(query):
+            names.setdefault(device, set()).add(name)
+        # Processes may number their devices differently.
+        found |= {device: next(iter(one)) for device, one in names.items() if len(one) == 1}
+    return {int(device): str(name) for device, name in found.items() if name is not None}

@@ -160,9 +160,9 @@ def _problem(analysis: Analysis, mark: Mark) -> Iterator[str]:
     columns = analysis.columns
     if "ledger" not in columns:
         return
-    mine = np.isin(columns["launch"], mark.members)
-    title_of = columns["ledger"][mine][0]
-    if title_of is None:
+    mine = np.searchsorted(columns["launch"], mark.members)
+    title_of = columns["ledger"][mine[0]]
+    if title_of is None or (columns["ledger"][mine] != title_of).any():
         return
     unit = str(columns["ledger.unit"][mine][0])
     work, executed, compulsory = (
