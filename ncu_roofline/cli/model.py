@@ -199,6 +199,8 @@ def _figures(name: str, figure: str, found: Sequence[Case], machine: Machine) ->
     for case in drawable:
         first, *others = case.swept.values() if case.swept else ("",)
         label = f"{next(iter(case.swept))} {first}" if case.swept else name
+        # The first point of a line also says which one it is.
+        label += "" if tuple(others) in curves else "".join(f", {other}" for other in others)
         point = Point(label, case.ledger.intensity, case.rate, case.bound.ridge, case.bound.peak)
         curves.setdefault(tuple(others), []).append(point)
     drawn = figures.light_and_dark(

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ncu_roofline.formats import seconds
 from ncu_roofline.render.picture.chart import COMPUTE
-from ncu_roofline.render.picture.shapes import halo, line, text
+from ncu_roofline.render.picture.shapes import CHARACTER, halo, line, text
 from ncu_roofline.render.picture.svg import FONT
 
 _WIDTH: Final = 800
@@ -65,9 +65,17 @@ def to_bars(title: str, bars: Sequence[Bar], call: float, colors: dict[str, str]
 
 
 def _legend(call: float, colors: dict[str, str]) -> Iterator[str]:
-    said = "grey: measured time of a launch, logarithmic; memory and arithmetic at their ceilings below it"
-    said += f"; dotted: launching takes the host {seconds(call)}" if call > 0 else "; launch overhead is not known"
-    yield text(20, 38, said, colors["muted"])
+    x = 20.0
+    for color, said in (
+        (colors["line"], "time of a launch"),
+        (colors["dram"], "memory at its ceiling"),
+        (colors[COMPUTE], "arithmetic at its ceiling"),
+    ):
+        yield f'<rect x="{x:g}" y="30" width="10" height="8" fill="{color}"/>'
+        yield text(x + 14, 38, said, colors["muted"])
+        x += 30 + CHARACTER * len(said)
+    overhead = f"dotted: launching takes the host {seconds(call)}" if call > 0 else "launch overhead is not known"
+    yield text(x, 38, f"{overhead}; logarithmic", colors["muted"])
 
 
 def _bar(bar: Bar, y: float, x: Callable[[float], float], colors: dict[str, str]) -> Iterator[str]:

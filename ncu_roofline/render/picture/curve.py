@@ -12,9 +12,9 @@ import numpy as np
 from ncu_roofline.formats import quantity
 from ncu_roofline.render.picture.chart import COMPUTE, Chart, Rest, Roof
 from ncu_roofline.render.picture.frame import frame_of
-from ncu_roofline.render.picture.plot import LEFT, WIDTH, Plot
+from ncu_roofline.render.picture.plot import LEFT, RIGHT, WIDTH, Plot
 from ncu_roofline.render.picture.roofs import draw_ridges, draw_roofs
-from ncu_roofline.render.picture.shapes import halo, look, shape, text
+from ncu_roofline.render.picture.shapes import CHARACTER, halo, look, shape, text
 from ncu_roofline.render.picture.svg import FONT, draw_axes
 
 _HEIGHT = 438
@@ -91,7 +91,9 @@ def _curves(plot: Plot, curves: Sequence[Sequence[Point]]) -> Iterator[str]:
             said = f"{point.label}\n{point.intensity:.5g} FLOP/byte, at most {quantity(point.rate, 'FLOP/s')}"
             data = f'data-intensity="{point.intensity!r}" data-value="{point.rate!r}"'
             yield shape("dram", x, y, _RADIUS, f"{look(color, colors['page'], 1)} {data}", said)
-            yield text(x + 6, y + 14, point.label, colors["text"], extra=halo(colors))
+            # Towards the right edge the names of the roofs begin.
+            place = min(x + 6, RIGHT - 4 - CHARACTER * len(point.label))
+            yield text(place, y + 14, point.label, colors["text"], extra=halo(colors))
 
 
 def _corners(curve: Sequence[Point]) -> Iterator[tuple[float, float]]:
