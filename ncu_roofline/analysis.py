@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -16,12 +17,14 @@ from ncu_roofline.maps import MetricMap
 from ncu_roofline.measured import MeasuredCeilings
 from ncu_roofline.normalise import Counters
 from ncu_roofline.scrub import Scrubber, scrubber
+from ncu_roofline.timings import read_timeline
 from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, Severity
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+    from ncu_roofline.budget import Budget
     from ncu_roofline.explain import Explanation
 
 _CLAIMS = "K"
@@ -161,6 +164,25 @@ class Analysis:
 
         found = explain(self, launch, quantity)
         return found if self.scrubber is None else self.scrubber.apply(found)
+
+    def budget(self, timeline: str | None = None, *, nvtx: str | None = None, launch_time: float = math.nan) -> Budget:
+        """What the whole job takes, what it could take, and where the difference is.
+
+        Args:
+            timeline: an SQLite export of nsys of the whole job; without it the bounds of the launches remain.
+            nvtx: a range of the timeline.
+            launch_time: seconds that launching a kernel takes the host; NaN: as the timeline says.
+
+        Raises:
+            NcuRooflineError: if the timeline cannot be read, or nothing is inside the range.
+
+        """
+        from ncu_roofline.budget import budget_of
+
+        return budget_of(
+            self.columns, self.maps, self.groups(), [item.path for item in self.inputs],
+            timeline=None if timeline is None else read_timeline(timeline), nvtx=nvtx, call=launch_time,
+        )  # fmt: skip
 
     def scrubbed(self, *, kernels: bool = False) -> Analysis:
         """The same without names of people, machines and places, and, if asked for, of kernels.

@@ -286,6 +286,14 @@ def test_command_of_a_page_runs_and_prints_what_stands_there(name: str) -> None:
         )
 
 
+@pytest.mark.parametrize(("name", "printed"), [("ledgers.md", "120.47"), ("budget.md", "'left'")])
+def test_python_of_a_page_runs(name: str, printed: str) -> None:
+    (code,) = blocks(page(name), "python")
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert printed in result.stdout
+
+
 def test_page_about_claims_has_every_quantity() -> None:
     text = page("claims.md")
     for row in table(text, "quantity"):

@@ -377,6 +377,18 @@ def budget(*arguments: str) -> Any:
     return json.loads(result.stdout) if "json" in arguments else result.stdout
 
 
+def test_analysis_gives_its_budget(write: Write, tmp_path: Path) -> None:
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 30, "k", 1)], calls=[(1, 0, 3)])
+    found = report(write, "k").budget(path)
+    assert [one.launches for one in found.steps] == [1]
+    assert found.call == pytest.approx(3e-6)
+    alone = report(write, "k").budget(launch_time=5e-6)
+    assert (alone.timeline, alone.steps, alone.call) == (None, (), 5e-6)
+    (bound,) = alone.bounds
+    assert bound.bound is not None
+    assert bound.bound.serial == pytest.approx(7.8125e-6)
+
+
 def test_without_a_timeline_the_bounds_of_the_launches_remain() -> None:
     text = budget(str(SAMPLE))
     assert "serial bound (one after the other) 3.329 ms" in text

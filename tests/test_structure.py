@@ -55,11 +55,14 @@ LAYERS: dict[str, set[str]] = {
         "vocabulary", "wording",
     },
     "grouping": {"arrays", "vocabulary"},
-    "budget": {"arrays", "devices", "formats", "grouping", "maps", "measured", "timings", "vocabulary"},
+    "budget": {
+        "arrays", "devices", "errors", "formats", "grouping", "launch_filter", "maps", "measured", "scrub",
+        "timings", "vocabulary", "wording",
+    },
     "scrub": {"timings"},
     "analysis": {
-        "arrays", "checks", "conditions", "explain", "grouping", "maps", "measured", "normalise", "render",
-        "scrub", "vocabulary",
+        "arrays", "budget", "checks", "conditions", "explain", "grouping", "maps", "measured", "normalise", "render",
+        "scrub", "timings", "vocabulary",
     },
     "explain": {
         "analysis", "arrays", "checks", "collect", "counters", "errors", "evaluate", "maps", "measured", "model",

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
 
 from ncu_roofline.analysis import Analysis
-from ncu_roofline.arrays import mapped, rows
-from ncu_roofline.budget import ApplicationBound, Step, Triage
+from ncu_roofline.arrays import rows
+from ncu_roofline.budget import Budget, Step, Triage
 from ncu_roofline.formats import UNKNOWN, aligned, percent, quantity, seconds, shape, short_kernel
 from ncu_roofline.render.group_table import positions
 from ncu_roofline.render.markdown import code, escaped, table_row
-from ncu_roofline.timings import Timeline
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count
@@ -38,66 +37,41 @@ _LEGEND: Final = (
 )
 
 
-@dataclass(frozen=True)
-class DeviceBound:
-    """The launches of one input and device of the report."""
-
-    name: str
-    bound: ApplicationBound | None
-    launches: int
-
-
-@dataclass(frozen=True)
-class Budget:
-    """All that is known of a job; without a timeline there are no steps."""
-
-    analysis: Analysis
-    bounds: Sequence[DeviceBound]
-    timeline: Timeline | None
-    steps: Sequence[Step]
-    triage: Sequence[Triage]
-    call: float
-    """Seconds of the host for each kernel that it launches; NaN: not known."""
-    top: int
-    apart: tuple[str, ...] = ()
-    """Why fractions of the reports are not used for devices of the timeline, or may not be those of them."""
-
-
-def to_text(found: Budget) -> str:
+def to_text(found: Budget, analysis: Analysis, top: int) -> str:
     """For a terminal."""
     lines = [*_bounds(found), "", *_of_timeline(found)]
     for step in found.steps:
-        lines += ["", *_step(step), "", *aligned(_items(step, found.top)), *_more(step, found.top)]
+        lines += ["", *_step(step), "", *aligned(_items(step, top)), *_more(step, top)]
     lines += ["", _LEGEND] if found.steps else []
-    lines += ["", *aligned(_sides(found)), *_not_shown(found)]
-    for one in found.triage[: found.top]:
+    lines += ["", *aligned(_sides(found, top)), *_not_shown(found, top)]
+    for one in found.triage[:top]:
         lines += _statements(one, lambda name: short_kernel(name, _KERNEL_WIDTH))
-    return "\n".join([*lines, *_findings(found)])
+    return "\n".join([*lines, *_findings(analysis)])
 
 
-def to_markdown(found: Budget) -> str:
+def to_markdown(found: Budget, analysis: Analysis, top: int) -> str:
     """For a pull request."""
     lines = ["### Budget", "", *(f"- {escaped(line.strip())}" for line in _bounds(found))]
     lines += [f"- {escaped(line)}" for line in _of_timeline(found)]
     for step in found.steps:
         head, *others = _step(step)
         lines += ["", f"**{escaped(head)}**", "", *(f"- {escaped(line.strip())}" for line in others), ""]
-        lines += [*_table(_items(step, found.top)), *_more(step, found.top)]
+        lines += [*_table(_items(step, top)), *_more(step, top)]
     lines += ["", _LEGEND] if found.steps else []
-    lines += ["", *_table(_sides(found)), "", *_not_shown(found)]
-    for one in found.triage[: found.top]:
+    lines += ["", *_table(_sides(found, top)), "", *_not_shown(found, top)]
+    for one in found.triage[:top]:
         name, *others = [*_statements(one, str)] or [""]
         lines += ["", escaped(name), *map(escaped, others)] if others else []
-    lines += [escaped(line) for line in _findings(found)]
+    lines += [escaped(line) for line in _findings(analysis)]
     return "\n".join(lines) + "\n"
 
 
-def to_json(found: Budget) -> str:
+def to_json(found: Budget, analysis: Analysis) -> str:
     """One object; times in seconds, not rounded, null is unknown."""
     document = {
         "schema": SCHEMA,
         "tool": {"name": "ncu-roofline", "version": VERSION},
-        "inputs": [{"path": item.path, "sha256": item.sha256} for item in found.analysis.inputs],
+        "inputs": [{"path": item.path, "sha256": item.sha256} for item in analysis.inputs],
         "timeline": _timeline(found),
         "bounds": [
             {"device": one.name, "launches": one.launches, **(asdict(one.bound) if one.bound else {"serial": None})}
@@ -108,44 +82,19 @@ def to_json(found: Budget) -> str:
         "findings": [
             {"code": finding.code, "name": finding.name, "severity": finding.severity.label,
              "launches": list(finding.launches), "message": finding.message}
-            for finding in found.analysis.finding_list
+            for finding in analysis.finding_list
         ],
     }  # fmt: skip
     return json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _findings(found: Budget) -> list[str]:
+def _findings(analysis: Analysis) -> list[str]:
     """Errors and warnings of the reports in full, notes by their number."""
-    severe = [one for one in found.analysis.finding_list if one.severity > Severity.NOTE]
+    severe = [one for one in analysis.finding_list if one.severity > Severity.NOTE]
     lines = [f"{one.severity.label} {one.code} {one.name}: {one.message}" for one in severe]
-    notes = len(found.analysis.finding_list) - len(severe)
+    notes = len(analysis.finding_list) - len(severe)
     said = f"Findings of the reports: {len(severe)} errors and warnings, {count(notes, 'note')} "
     return ["", *lines, f"{said}(ncu-roofline check)."]
-
-
-def scrubbed(found: Budget, analysis: Analysis) -> Budget:
-    """The same with an analysis from which names were taken, and without these names anywhere else."""
-    made = analysis.scrubber
-    if made is None:
-        return found
-    if made.kernels:
-        for step in found.steps:
-            for name, mangled in zip(step.groups["kernel"].tolist(), step.groups["mangled"].tolist(), strict=True):
-                if name:
-                    made.kernel(*filter(None, (name, mangled)))
-    steps = []
-    for step in found.steps:
-        groups = step.groups | {"kernel": mapped(made.apply, step.groups["kernel"].tolist())}
-        items = tuple(replace(item, name=made.text(item.name)) for item in step.items)
-        steps.append(replace(step, groups=groups, items=items))
-    timeline = found.timeline
-    if timeline is not None:
-        timeline = replace(timeline, path=made.text(timeline.path), notes=tuple(map(made.text, timeline.notes)))
-    return replace(
-        found, analysis=analysis, bounds=[made.apply(one) for one in found.bounds], timeline=timeline, steps=steps,
-        triage=[replace(one, kernel=made.apply(one.kernel)) for one in found.triage],
-        apart=tuple(map(made.text, found.apart)),
-    )  # fmt: skip
 
 
 def _timeline(found: Budget) -> dict[str, Any] | None:
@@ -236,7 +185,7 @@ def _more(step: Step, top: int) -> list[str]:
     return [f"{len(step.items) - top} more not shown."] if len(step.items) > top else []
 
 
-def _sides(found: Budget) -> list[list[str]]:
+def _sides(found: Budget, top: int) -> list[list[str]]:
     head = ["kernel", "grid", "launch", "side", "held against", "reached", "time", "arithmetic", "memory"]
     body = [
         [
@@ -250,13 +199,13 @@ def _sides(found: Budget) -> list[list[str]]:
             seconds(one.arithmetic),
             seconds(one.memory),
         ]
-        for one in found.triage[: found.top]
+        for one in found.triage[:top]
     ]
     return [head, *body]
 
 
-def _not_shown(found: Budget) -> list[str]:
-    more = len(found.triage) - found.top
+def _not_shown(found: Budget, top: int) -> list[str]:
+    more = len(found.triage) - top
     return [f"{more} more not shown."] if more > 0 else []
 
 
