@@ -246,13 +246,7 @@ def _step(device: int, activities: Columns, inside: BoolArray, waits: Columns, k
     is_kernel = inside & (activities["kind"] == KERNEL)
     kernel_time = float(duration[is_kernel].sum())
     span, busy = float(end.max() - start.min()), covered(start, end)
-    exposed = {
-        kind: max(busy - covered(start[kinds != kind], end[kinds != kind]), 0.0)
-        for kind in (COMMUNICATION, TRANSFER, COPY, GRAPH)
-        if (kinds == kind).any()
-    }
-    calls = np.unique(activities["call"][is_kernel & (activities["call"] >= 0)], return_index=True)[1]
-    took = (activities["returned"] - activities["issued"])[is_kernel & (activities["call"] >= 0)][calls]
+    calls, call = _calls(activities, is_kernel)
     order = np.flatnonzero(own)[np.argsort(-groups["time"][own], kind="stable")]
     shown = {name: column[order] for name, column in groups.items()}
     has_fraction = ~np.isnan(shown["fraction"])
@@ -264,11 +258,15 @@ def _step(device: int, activities: Columns, inside: BoolArray, waits: Columns, k
         idle_by=_idle(activities, _waits_of(waits, activities)),
         kernels=kernel_time,
         overlapped=max(kernel_time - covered(start[is_kernel], end[is_kernel]), 0.0),
-        exposed=exposed,
+        exposed={
+            kind: max(busy - covered(start[kinds != kind], end[kinds != kind]), 0.0)
+            for kind in (COMMUNICATION, TRANSFER, COPY, GRAPH)
+            if (kinds == kind).any()
+        },
         graphs=float(duration[kinds == GRAPH].sum()),
         launches=int(is_kernel.sum()),
-        calls=len(calls),
-        call=float(np.median(took)) if len(took) else np.nan,
+        calls=calls,
+        call=call,
         streams=len(set(activities["stream"][inside].tolist())),
         groups=shown,
         known_share=float(shown["time"][has_fraction].sum()) / kernel_time if kernel_time > 0 else np.nan,
@@ -279,6 +277,14 @@ def _step(device: int, activities: Columns, inside: BoolArray, waits: Columns, k
         items=(),
     )
     return replace(step, items=tuple(sorted(_items(step), key=lambda item: -item.seconds)))
+
+
+def _calls(activities: Columns, is_kernel: BoolArray) -> tuple[int, float]:
+    """How many calls launched kernels, and their median duration (NaN where none was traced)."""
+    traced = is_kernel & (activities["call"] >= 0)
+    first = np.unique(activities["call"][traced], return_index=True)[1]
+    took = (activities["returned"] - activities["issued"])[traced][first]
+    return len(took), float(np.median(took)) if len(took) else np.nan
 
 
 def _kind_of(kernel: str | None, kind: str) -> str:
