@@ -106,6 +106,7 @@ def _ledgers(columns: Columns, codes: Codes, size: int, first: Codes) -> Columns
     return {f"ledger.{name}": values for name, values in sums.items()} | {
         "ledger": np.where(is_one, columns["ledger"][first], nothing(size)),
         "ledger.unit": columns["ledger.unit"][first],
+        "ledger.complete": np.bincount(codes, ~columns["ledger.complete"], minlength=size) == 0,
         "ledger.rate": ratio(sums["work"], whole_sum(columns["time"], codes, size)),
         "ledger.padding": ratio(sums["executed"], sums["work"]),
         "ledger.traffic": ratio(sums["moved"], sums["compulsory"]),

@@ -351,7 +351,7 @@ def test_json_has_an_object_of_the_ledger_only_where_there_is_one(write: Write) 
     assert document["launches"][0]["ledger"] is None
     assert document["launches"][1]["ledger"] == {
         "title": "work as stated", "unit": "FLOP", "work": 5e6, "read": None, "written": None, "executed": 10e6,
-        "rate": pytest.approx(2.5e11), "padding": 2.0, "traffic": None,
+        "complete": True, "rate": pytest.approx(2.5e11), "padding": 2.0, "traffic": None,
     }  # fmt: skip
     assert "ledger" not in json.loads(nr.analyze(path).to_json())["launches"][0]
 
@@ -399,6 +399,14 @@ def test_work_that_was_counted_in_part_is_at_least_that(write: Write) -> None:
     analysis = nr.analyze(write(details(*launch(partial))), expect="work:flop=10e6")
     (said,) = [finding.message for finding in analysis.finding_list if finding.code == "L705"]
     assert "at least 1 times as much executed, mostly on fp32" in said
+    text = (
+        CliRunner()
+        .invoke(
+            main, ["analyze", write(details(*launch(partial))), "--expect", "work:flop=10e6"], env={"COLUMNS": "250"}
+        )
+        .stdout
+    )
+    assert "500.0 GFLOP/s (>=x1)" in text
 
 
 def test_group_with_two_ledgers_has_none_as_a_whole(write: Write) -> None:

@@ -374,6 +374,23 @@ BOARD_50 = machine(peak=100e12, bandwidth=2e12)
         # At least as many experts as each token chooses.
         ("moe", {"tokens": 2000, "n": 2048, "k": 7168, "top_k": 8, "dtype": "fp8"}, "experts", 636, 638),
         ("gemm", {"n": 4096, "k": 4096, "dtype": "bf16"}, "m", 51.2, 51.3),
+        # Only multiples of the heads of keys, only divisors of the heads.
+        (
+            "attention",
+            {"keys": 1024, "kv_heads": 6, "head_dim": 128, "dtype": "bf16", "phase": "decode"},
+            "heads",
+            312,
+            318,
+        ),
+        (
+            "attention",
+            {"keys": 1024, "heads": 300, "head_dim": 128, "dtype": "bf16", "phase": "decode"},
+            "kv_heads",
+            5,
+            6,
+        ),
+        # Numbers that are not whole: 8 byte per element x 100e12 / 2e12.
+        ("elementwise", {"n": 1000, "dtype": "fp32"}, "flop", 399.9, 400.1),
     ],
 )
 def test_crossing_among_possible_sizes(
@@ -395,6 +412,23 @@ def test_crossing_among_possible_sizes(
 )
 def test_sides_that_only_come_near_have_no_crossing(given: dict[str, Any], parameter: str) -> None:
     assert math.isnan(crossing(KINDS["gemm"], given, parameter, BOARD_50))
+
+
+def test_crossings_at_the_edge_of_what_is_possible() -> None:
+    # 5 log2(n) / 16 = 5 at n = 2^16; equal at the only FLOP; half a FLOP.
+    board = machine(peak=10e12, bandwidth=2e12)
+    assert crossing(KINDS["fft"], {"dtype": "fp32"}, "n", board) == pytest.approx(65536)
+    even = machine(peak=1e12, bandwidth=8e12)
+    assert crossing(KINDS["elementwise"], {"n": 1000, "dtype": "fp32"}, "flop", even) == pytest.approx(1.0)
+    half = machine(peak=1e12, bandwidth=4e12)
+    assert crossing(KINDS["elementwise"], {"n": 1000, "dtype": "int8"}, "flop", half) == pytest.approx(0.5)
+
+
+def test_table_of_a_crossing_has_the_smallest_possible_value() -> None:
+    text = run(
+        "attention --keys 8 --kv-heads 8 --head-dim 8 --dtype bf16 --peak 1e12 --bandwidth 1e12 --crossing heads"
+    )
+    assert "8 heads of 8" in text
 
 
 def test_crossing_leaves_the_other_defaults_alone() -> None:
@@ -523,6 +557,12 @@ def test_own_kind_without_bytes_has_none_that_are_known(write: Write) -> None:
     assert (case["bytes"], case["bound"]["memory_time"], case["bound"]["complete"]) == (None, None, False)
 
 
+def test_amounts_beyond_all_numbers_are_refused(write: Write) -> None:
+    factors = ", ".join(["a"] * 14)
+    path = write(f"kinds: {{k: {{parameters: {{a: null}}, work: [[{factors}]]}}}}", "kinds.yaml")
+    assert "beyond all numbers" in refused("--kinds", path, "k", "-a", "1e24", "--peak", "1")
+
+
 def test_kinds_have_no_effect_on_stages(write: Write) -> None:
     path = write("kinds: {k: {work: [[2]]}}", "kinds.yaml")
     assert "has no effect here" in refused("--kinds", path, "stages", "x.yaml", "--peak", "1")
@@ -552,6 +592,7 @@ def test_own_kind(write: Write) -> None:
         ("kinds: {stages: {work: [[2]]}}", "'stages' is the name of a kind or command that is there"),
         ("kinds: {k: {parameters: {device: 3}}}", "'device' is the name of an option or key"),
         ("kinds: {}\nschema: 7", "schema 7 is not known"),
+        ("kinds: {k: {parameters: {n: 1}}}", "needs work, read, written, or some of them"),
         ("kinds: {}\nformula: x", "unknown key"),
         ("work: []", "has no kinds"),
         ("kinds: [", "is not valid YAML"),
@@ -588,6 +629,7 @@ def test_own_kind_with_a_problem_is_refused(write: Write, text: str, said: str) 
         ("attention --keys 8 --heads 6 --kv-heads 4 --head-dim 8 --dtype bf16 --peak 1", "a multiple of kv_heads"),
         ("attention --keys 2 --queries 3 --causal yes --heads 1 --head-dim 8 --dtype bf16 --peak 1", "no more queries"),
         ("moe --tokens 1 -n 1 -k 1 --experts 2 --top-k 3 --dtype bf16 --peak 1", "top_k is above experts"),
+        ("gemm -m 1e20 -n 1e20 -k 1e20 --batch 1e300 --dtype bf16 --peak 1", "no number"),
         ("fft -n 1 --dtype fp32 --peak 1", "has to be at least 2"),
     ],
 )

@@ -281,6 +281,35 @@ def test_bounds_of_a_step_are_not_above_what_it_took(write: Write, tmp_path: Pat
     assert found.items == ()
 
 
+def test_kernel_above_its_ceiling_is_taken_to_be_at_it(write: Write, tmp_path: Path) -> None:
+    # 40 MB at 1.28 TB/s are 31.25 us of 20 us.
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1)])
+    found = step(report(write, "k", DB="40 Mbyte"), path)
+    assert [found.serial, found.by_stream, found.aggregate] == pytest.approx([10e-6] * 3)
+
+
+def test_communication_is_listed_once(write: Write, tmp_path: Path) -> None:
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "nccl_x", 1)])
+    assert [item.kind for item in step(report(write, "nccl_x"), path).items] == ["communication"]
+
+
+def test_number_that_means_several_devices_is_told_apart_by_process(write: Write, tmp_path: Path) -> None:
+    more = (
+        "INSERT INTO TARGET_INFO_GPU VALUES (1, 'NVIDIA H200', 1, 1);"
+        "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
+        "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 0), (0, 0, 1);"
+    )
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1)], gpu="NVIDIA A100-SXM4-40GB", devices=more)
+    read = read_timeline(path)
+    assert [read.devices[device] for device in read.activities["device"].tolist()] == ["NVIDIA H200"]
+
+
+def test_names_of_ranges_are_scrubbed_from_messages(tmp_path: Path) -> None:
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 10, 20, "k", 1)], calls=[(1, 1, 2)], ranges=[(0, 5, "secret")])
+    result = CliRunner().invoke(main, ["budget", str(SAMPLE), "--timeline", path, "--nvtx", "x", "--scrub-kernels"])
+    assert (result.exit_code, "secret" in result.stderr) == (2, False)
+
+
 def test_launches_without_a_time_are_in_no_fraction(write: Write, tmp_path: Path) -> None:
     rows = [*launch(FILLED), *launch({name: text for name, text in FILLED.items() if name != "T"}, number=1)]
     path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 40, "k", 1)])

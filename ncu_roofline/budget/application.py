@@ -49,8 +49,8 @@ def application_bound(columns: Columns, maps: Mapping[str, MetricMap], mine: Boo
         serial=float(columns["bound.time"][known].sum()),
         aggregate=loads[resource],
         resource=resource,
-        launches=int(known.sum()),
-        of=int(mine.sum()),
+        launches=int(columns["invocations"][known].sum()),
+        of=int(columns["invocations"][mine].sum()),
         complete=bool(columns["bound.complete"][known].all()) and bool(known.sum() == mine.sum()),
     )
 

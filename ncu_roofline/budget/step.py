@@ -54,6 +54,7 @@ _COMMUNICATES: Final = re.compile(
     r"|AllReduce|AllGather|ReduceScatter|AllToAll"
 )
 
+_NOISE: Final = 1e-12
 HOST, SYNCHRONISATION, QUEUED, NOT_ISSUED = "host", "synchronisation", "queued", "unknown"
 
 
@@ -166,7 +167,8 @@ def devices_apart(columns: Columns, timeline: Timeline) -> tuple[str, ...]:
         name = timeline.devices.get(device)
         others = ~_may_be_of(columns, name)
         if name is None:
-            said.append(f"The timeline does not say what device {device} is: the reports are taken to be of it.")
+            which = f"what device {device} is" if device >= 0 else "which device did what"
+            said.append(f"The timeline does not say {which}: the reports are taken to be of it.")
         elif others.any():
             names = ", ".join(dict.fromkeys(columns["device"][others].tolist()))
             said.append(
@@ -209,7 +211,7 @@ def _known_groups(columns: Columns, maps: Mapping[str, MetricMap], device: str |
     codes, keys = numbered(zip(*(columns[name].tolist() for name in ("kernel", "grid", "block")), strict=True))
     size = len(keys)
     first = np.unique(codes, return_index=True)[1]
-    time = np.bincount(codes, columns["time"], minlength=size)
+    time, bound = (np.bincount(codes, columns[name], minlength=size) for name in ("time", "bound.time"))
     table: Columns = {name: columns[name][first] for name in ("kernel", "grid", "block", "mangled")} | {
         "device": nothing(size),
         "time": time,
@@ -217,12 +219,13 @@ def _known_groups(columns: Columns, maps: Mapping[str, MetricMap], device: str |
         "statistic": objects([GIVEN] * size),
     }
     shares = {
-        resource: np.bincount(codes, np.nan_to_num(seconds), minlength=size) / time
+        # Above its ceiling a kernel is at its bound, and no more is promised.
+        resource: np.bincount(codes, np.nan_to_num(seconds), minlength=size) / np.maximum(time, bound)
         for resource, seconds in (resource_seconds(columns, maps) if size else {}).items()
     }
     return _Known(
         Timings("ncu", "ncu", table, TimingConditions(None, UNLOCKED)),
-        np.bincount(codes, columns["bound.time"], minlength=size) / time,
+        bound / time,
         np.bincount(codes, ~columns["bound.complete"], minlength=size) == 0,
         leading_bound(columns, codes, size),
         shares,
@@ -257,9 +260,9 @@ def _step(device: int, activities: Columns, inside: BoolArray, waits: Columns, k
         busy=busy,
         idle_by=_idle(activities, _waits_of(waits, activities)),
         kernels=kernel_time,
-        overlapped=max(kernel_time - covered(start[is_kernel], end[is_kernel]), 0.0),
+        overlapped=_above_noise(kernel_time - covered(start[is_kernel], end[is_kernel]), kernel_time),
         exposed={
-            kind: max(busy - covered(start[kinds != kind], end[kinds != kind]), 0.0)
+            kind: _above_noise(busy - covered(start[kinds != kind], end[kinds != kind]), busy)
             for kind in (COMMUNICATION, TRANSFER, COPY, GRAPH)
             if (kinds == kind).any()
         },
@@ -277,6 +280,11 @@ def _step(device: int, activities: Columns, inside: BoolArray, waits: Columns, k
         items=(),
     )
     return replace(step, items=tuple(sorted(_items(step), key=lambda item: -item.seconds)))
+
+
+def _above_noise(value: float, of: float) -> float:
+    """A difference of sums, 0 where it is their rounding."""
+    return value if value > _NOISE * of else 0.0
 
 
 def _calls(activities: Columns, is_kernel: BoolArray) -> tuple[int, float]:
@@ -360,7 +368,8 @@ def _idle(activities: Columns, waits: Columns) -> dict[str, float]:
 def _items(step: Step) -> Iterator[Item]:
     """Where time could be won."""
     groups = step.groups
-    for place in np.flatnonzero(groups["fraction"] < 1.0):
+    # What nothing hides of communication is an item of its own.
+    for place in np.flatnonzero((groups["fraction"] < 1.0) & (groups["kind"] == KERNEL)):
         fraction = float(groups["fraction"][place])
         seconds = float(groups["alone"][place]) * (1.0 - fraction)
         said = f"{'at least ' if not groups['complete'][place] else ''}{fraction:.1%} of its bound under ncu"

@@ -83,7 +83,8 @@ def _bounds(columns: Columns, maps: Mapping[str, MetricMap], paths: Sequence[str
     for place in dict.fromkeys(places):
         mine = (columns["input"] == place[0]) & (columns["device_ordinal"] == place[1])
         name = f"{paths[place[0]]}, {columns['device'][mine][0] or 'device not stated'}"
-        found.append(DeviceBound(name, application_bound(columns, maps, mine), int(mine.sum())))
+        launches = int(columns["invocations"][mine].sum())
+        found.append(DeviceBound(name, application_bound(columns, maps, mine), launches))
     return found
 
 

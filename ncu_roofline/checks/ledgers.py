@@ -197,7 +197,7 @@ def _held(view: View, launch: int, needed: str, called: str, ratio_of: str, done
     unit = _unit(view, launch) if needed == "ledger.work" else "B"
     rate = view.floats("ledger.rate")[launch]
     per_second = f" ({quantity(rate, f'{unit}/s')})" if needed == "ledger.work" and rate > 0 else ""
-    partial = needed == "ledger.work" and unit == "FLOP" and not view.flags("flop.complete")[launch]
+    partial = needed == "ledger.work" and not view.flags("ledger.complete")[launch]
     least = "at least " if partial else ""
     known = f"{least}{times:.4g} times as much {done}" if times >= 0 else f"how much was {done} is not known"
     return f"{quantity(amount, unit)} {called}{per_second}, {known}"

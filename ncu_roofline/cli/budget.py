@@ -79,7 +79,13 @@ def budget(
     made = messages.scrub(places, kernels=scrub_kernels) if scrub or scrub_kernels else None
     analysis = analyze(*inputs, map=map_, progress=None if quiet else ReadingProgress(made), **how)
     places += analysis.places
-    found = analysis.budget(timeline, nvtx=nvtx, launch_time=call)
+    try:
+        found = analysis.budget(timeline, nvtx=nvtx, launch_time=call)
+    except UsageError as error:
+        if not scrub_kernels:
+            raise
+        # The names of ranges say as much as those of kernels.
+        raise UsageError("--nvtx", str(nvtx), "selects nothing of the timeline") from error
     if made is not None:
         # Kernels are found by their names, which go only now.
         analysis = replace(analysis, places=tuple(places)).scrubbed(kernels=scrub_kernels)

@@ -131,7 +131,7 @@ def _model(
     format_: str, output: str | None, sweep: tuple[str, ...], crossing: tuple[str, ...], figure: str | None,
     **chosen: str | None,
 ) -> None:  # fmt: skip
-    from ncu_roofline.ledger import cases, problems_of
+    from ncu_roofline.ledger import cases, possible_values, problems_of
     from ncu_roofline.ledger import crossing as find_crossing
     from ncu_roofline.machine import machine as made
     from ncu_roofline.render import ledger_table as render
@@ -149,12 +149,13 @@ def _model(
             raise UsageError("--crossing", parameter, f"is no number of {name}")
     # The table needs a value, too; the heading shows it.
     lacking = [one for one in crossing if kind.parameters[one].default is None and one not in {*given, *series}]
-    given |= {one: f"{max(kind.parameters[one].least, 1.0):g}" for one in lacking}
+    first = {key: one[0] for key, one in series.items()}
+    for one in lacking:
+        smallest = next(possible_values(kind, {**given, **first}, one), 1.0)
+        given[one] = f"{smallest:g}"
     if crossing and format_ == "csv":
         raise UsageError("--crossing", ", ".join(crossing), "has no place in CSV; take --format json")
-    needed = [
-        message for _, message in problems_of(name, kind, {**given, **{key: one[0] for key, one in series.items()}})
-    ]
+    needed = [message for _, message in problems_of(name, kind, {**given, **first})]
     if needed:
         raise UsageError("model", name, "; ".join(needed))
     machine = _machine(device, ceilings, peak, bandwidth)

@@ -14,10 +14,10 @@ from ncu_roofline.ledger.expectations import (
 )
 from ncu_roofline.ledger.kinds import KINDS, problems_of
 from ncu_roofline.ledger.problem import Kind, Ledger, Parameter
-from ncu_roofline.ledger.sweep import Case, cases, crossing
+from ncu_roofline.ledger.sweep import Case, cases, crossing, possible_values
 
 __all__ = [
     "KINDS", "Case", "Expectation", "Kind", "Ledger", "LedgerBound", "Parameter", "Stage", "StagesBound", "cases",
-    "crossing", "ledger_bound", "ledger_columns", "problems_of", "read_expectations", "read_kinds_file", "read_stages",
-    "stages_bound",
+    "crossing", "ledger_bound", "ledger_columns", "possible_values", "problems_of", "read_expectations",
+    "read_kinds_file", "read_stages", "stages_bound",
 ]  # fmt: skip

@@ -75,6 +75,8 @@ def _kind(file: YamlFile, where: str, name: str, entry: Mapping[str, Any]) -> Ki
         else:
             parameters[key] = Parameter("of your own", number, (), whole=False)
     terms = {amount: _terms(file, f"{where}.{amount}", entry.get(amount), parameters) for amount in _AMOUNTS}
+    if not any(terms.values()):
+        file.report(where, f"needs {', '.join(_AMOUNTS)}, or some of them")
     path = entry.get("path", _DEFAULT_PATH)
     if path not in PATHS:
         file.report(f"{where}.path", f"{path!r} is no instruction path; known are {', '.join(PATHS)}")

@@ -71,8 +71,8 @@ def ledger_columns(table: Columns, expectations: Sequence[Expectation]) -> tuple
     Columns: ``ledger`` (its title, None without one), ``ledger.work`` and ``ledger.unit``, ``ledger.read`` and
     ``ledger.written`` in byte, all of the invocations of an entry; ``work.<path>.useful`` on the path that did most of
     the work in this unit, ``traffic.dram.compulsory``; ``ledger.executed``, all work of that unit that was counted;
-    ``ledger.rate``, useful work per second; ``ledger.padding`` (executed over useful) and ``ledger.traffic`` (measured
-    over compulsory bytes of DRAM).
+    ``ledger.complete``, whether that is all of it; ``ledger.rate``, useful work per second; ``ledger.padding``
+    (executed over useful) and ``ledger.traffic`` (measured over compulsory bytes of DRAM).
 
     Raises:
         UsageError: if two expectations are of one launch.
@@ -122,6 +122,7 @@ def _against_counters(table: Columns, columns: Columns) -> Columns:
     moved = table.get("traffic.dram.bytes", unknown(len(executed)))
     return {
         "ledger.executed": np.where(np.isnan(columns["ledger.work"]), np.nan, executed),
+        "ledger.complete": (columns["ledger.unit"] != "FLOP") | table["flop.complete"],
         "ledger.rate": ratio(columns["ledger.work"], table["time"]),
         "ledger.padding": ratio(executed, columns["ledger.work"]),
         "ledger.traffic": ratio(moved, columns["traffic.dram.compulsory"]),

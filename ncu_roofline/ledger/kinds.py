@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ncu_roofline.ledger import attention, matrix, vector
-from ncu_roofline.ledger.problem import Kind
+from ncu_roofline.ledger.problem import Kind, Ledger
 
 KINDS: Final[Mapping[str, Kind]] = {**matrix.KINDS, **attention.KINDS, **vector.KINDS}
 """Kinds of problems by name."""
@@ -26,5 +27,10 @@ def problems_of(name: str, kind: Kind, given: Mapping[str, Any]) -> Iterator[tup
         if parameter.default is None and key not in given:
             wrong = True
             yield "", f"{name} needs {key}"
-    if not wrong and (problem := kind.impossible(kind.complete(given))):
+    if not wrong and (problem := kind.impossible(kind.complete(given)) or _too_large(kind.ledger(given))):
         yield "", problem
+
+
+def _too_large(ledger: Ledger) -> str:
+    amounts = (ledger.work, ledger.read, ledger.written, *ledger.details.values())
+    return "work or bytes are beyond all numbers" if any(map(math.isinf, amounts)) else ""

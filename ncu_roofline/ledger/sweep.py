@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import partial
+from itertools import pairwise, product
 from typing import Any, Final
 
 from ncu_roofline.errors import UsageError
@@ -17,8 +18,10 @@ from ncu_roofline.machine import Machine
 _SWEEP: Final = "--sweep"
 _SAME: Final = 1e-9
 """Share by which two times may be apart and are the same."""
-_HALVINGS: Final = 200
+_HALVINGS: Final = 120
 """Enough to find a number to the last bit."""
+_DENSE: Final = 4096
+"""Up to here every whole number is looked at: only some of them may be possible, such as multiples."""
 
 
 @dataclass(frozen=True)
@@ -57,52 +60,47 @@ def cases(
 
 
 def crossing(kind: Kind, given: Mapping[str, Any], parameter: str, machine: Machine) -> float:
-    """The value of a parameter at which arithmetic and memory take equally long; NaN where there is none.
+    """The first value of a parameter at which arithmetic and memory take equally long; NaN where there is none.
 
-    Found between the smallest value (at least 1) and the largest that a problem can have, not rounded to a whole
-    number. Beyond it the other side binds.
+    Looked for among the values that a problem can have, and not rounded to a whole number. Where the sides only come
+    near each other, or are equal everywhere, there is none.
     """
 
-    def values(value: float) -> dict[str, Any]:
-        return {**given, parameter: value}
+    def bound_of(value: float) -> LedgerBound:
+        return ledger_bound(kind.ledger({**given, parameter: value}), machine)
 
-    def more_memory(value: float) -> float:
-        bound = ledger_bound(kind.ledger(values(value)), machine)
+    def is_on(side: int, value: float) -> bool:
+        bound = bound_of(value)
+        return (bound.memory - bound.compute) * side > 0
+
+    def sign(value: float) -> int:
+        bound = bound_of(value)
         apart = bound.memory - bound.compute
         # Where both go to the same limit, rounding says nothing.
-        return apart if not abs(apart) <= _SAME * max(bound.memory, bound.compute) else 0.0
+        return 0 if not abs(apart) > _SAME * max(bound.memory, bound.compute) else 1 if apart > 0 else -1
 
-    def is_possible(value: float) -> bool:
-        return not kind.impossible(kind.complete(values(value)))
-
-    low, high = _possible(max(kind.parameters[parameter].least, 1.0), is_possible)
-    if math.isnan(low):
-        return math.nan
-    at_low, at_high = more_memory(low), more_memory(high)
-    if not at_low * at_high < 0:
-        return math.nan
-    return _edge(low, high, lambda value: more_memory(value) * at_low > 0)
+    signs = [(value, sign(value)) for value in possible_values(kind, given, parameter)]
+    decided = [(value, side) for value, side in signs if side]
+    for (low, side), (high, other) in pairwise(decided):
+        if side != other:
+            return _edge(low, high, partial(is_on, side))
+    return signs[0][0] if decided and not signs[0][1] else math.nan
 
 
-def _possible(least: float, is_possible: Callable[[float], bool]) -> tuple[float, float]:
-    """The smallest and the largest value that a problem can have, as far as one range holds them; NaN: none."""
-    scale = [least * 2.0**power for power in range(80)]
-    found = [place for place, value in enumerate(scale) if is_possible(value)]
-    if not found:
-        return math.nan, math.nan
-    low, high = scale[found[0]], scale[found[-1]]
-    if found[0] > 0:
-        low = _edge(scale[found[0] - 1], low, lambda value: not is_possible(value))
-    if found[-1] + 1 < len(scale):
-        high = _edge(high, scale[found[-1] + 1], is_possible)
-        high = high if is_possible(high) else math.nextafter(high, 0.0)
-    return low, high
+def possible_values(kind: Kind, given: Mapping[str, Any], parameter: str) -> Iterator[float]:
+    """Values that a parameter can have beside the others, ascending: small ones all, larger ones in steps of 1/64."""
+    what = kind.parameters[parameter]
+    fractions = [] if what.whole else [2.0 ** (power / 4) for power in range(-80, 0)]
+    larger = [step * 2.0**power for power in range(6, 74) for step in range(64, 128)]
+    for value in (*fractions, *map(float, range(1, _DENSE + 1)), *larger):
+        if not what.problem(value) and not kind.impossible(kind.complete({**given, parameter: value})):
+            yield value
 
 
 def _edge(low: float, high: float, is_before: Callable[[float], bool]) -> float:
     """Where something that holds at the lower end stops doing so: the first value at which it does not."""
     for _ in range(_HALVINGS):
-        middle = math.sqrt(low) * math.sqrt(high)
+        middle = (low + high) / 2.0
         if is_before(middle):
             low = middle
         else:

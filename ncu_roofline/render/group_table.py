@@ -256,7 +256,8 @@ def _useful(row: Mapping[str, Any]) -> str:
     unit = row["ledger.unit"]
     rate = quantity(row["ledger.rate"], f"{unit}/s")
     said = rate if rate != UNKNOWN else quantity(row["ledger.work"], unit)
-    return said if np.isnan(row["ledger.padding"]) else f"{said} (x{row['ledger.padding']:.4g})"
+    least = "" if row["ledger.complete"] else ">="
+    return said if np.isnan(row["ledger.padding"]) else f"{said} ({least}x{row['ledger.padding']:.4g})"
 
 
 def _compulsory(row: Mapping[str, Any]) -> str:

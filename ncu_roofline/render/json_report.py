@@ -28,7 +28,7 @@ _IDENTITY: Final = (
 _WORK: Final = (
     "count", "rate", "unit", "extent", "useful", "peak", "peak_source", "peak_clock", "external_rate", "recipe",
 )  # fmt: skip
-_LEDGER: Final = ("unit", "work", "read", "written", "executed", "rate", "padding", "traffic")
+_LEDGER: Final = ("unit", "work", "read", "written", "executed", "complete", "rate", "padding", "traffic")
 _TRAFFIC: Final = (
     "bytes", "rate", "extent", "compulsory", "peak", "peak_source", "peak_clock", "external_rate", "measure",
     "intensity", "recipe", "measures",

@@ -43,6 +43,8 @@ _WITHIN_DEVICE: Final = (5, 6, 7, 8)
 """Copies of CUpti_ActivityMemcpyKind that stay on one device."""
 _NONE: Final = -1
 """What is not there, in columns of whole numbers; times and ids are not below zero."""
+_PIDS: Final = 1 << 24
+"""What a process is the remainder of by this is its number on its machine."""
 _AT_ONCE: Final = 1 << 16
 """Rows that are fetched together."""
 _SHAPE: Final = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z")
@@ -118,6 +120,7 @@ def _read(path: str, database: sqlite3.Connection) -> Timeline:
     kinds = np.concatenate([_kinds(name, part) for name, part in parts.items()])
     order = np.lexsort((table[:, 1], table[:, 0], table[:, 2]))
     raw = dict(zip(_FIELDS, table[order].T, strict=True))
+    devices = _devices(database, tables, raw)
     begin = int(raw["start"].min())
     calls = list(zip(raw["thread"].tolist(), raw["issued"].tolist(), strict=True))
     ranges = ranges_of(database, tables, set(calls)) if (raw["thread"] != _NONE).any() else {}
@@ -150,7 +153,7 @@ def _read(path: str, database: sqlite3.Connection) -> Timeline:
         activities,
         _waits(database, tables, begin),
         tuple(notes),
-        _devices(database, tables),
+        devices,
     )
 
 
@@ -235,20 +238,29 @@ def _waits(database: sqlite3.Connection, tables: Mapping[str, set[str]], begin: 
     return {"start": _seconds(table[:, 0], begin), "end": _seconds(table[:, 1], begin), "process": table[:, 2]}
 
 
-def _devices(database: sqlite3.Connection, tables: Mapping[str, set[str]]) -> dict[int, str]:
-    """Names of the devices by the number that activities have for them."""
+def _devices(database: sqlite3.Connection, tables: Mapping[str, set[str]], raw: dict[str, Numbers]) -> dict[int, str]:
+    """Names of the devices by the number that activities have for them.
+
+    Processes may number them differently. Where one number means several, activities get the numbers of the machine.
+    """
     known = tables.get("TARGET_INFO_GPU", set())
     if not {"id", "name"} <= known:
         return {}
-    # Numbers of CUDA and of the machine may differ; that of CUDA is the one of the activities.
-    number = "coalesce(cuDevice, id)" if "cuDevice" in known else "id"
-    found = dict(database.execute(f"SELECT {number}, name FROM TARGET_INFO_GPU").fetchall())
-    of_cuda = tables.get("TARGET_INFO_CUDA_DEVICE", set())
-    if {"gpuId", "cudaId"} <= of_cuda:
-        query = "SELECT d.cudaId, g.name FROM TARGET_INFO_CUDA_DEVICE d JOIN TARGET_INFO_GPU g ON g.id = d.gpuId"
-        names: dict[int, set[str]] = {}
-        for device, name in database.execute(query):
-            names.setdefault(device, set()).add(name)
-        # Processes may number their devices differently.
-        found |= {device: next(iter(one)) for device, one in names.items() if len(one) == 1}
-    return {int(device): str(name) for device, name in found.items() if name is not None}
+    names = {int(gpu): str(name) for gpu, name in database.execute("SELECT id, name FROM TARGET_INFO_GPU") if name}
+    if not {"gpuId", "cudaId", "pid"} <= tables.get("TARGET_INFO_CUDA_DEVICE", set()):
+        number = "coalesce(cuDevice, id)" if "cuDevice" in known else "id"
+        return {
+            int(n): names[gpu]
+            for n, gpu in database.execute(f"SELECT {number}, id FROM TARGET_INFO_GPU")
+            if gpu in names
+        }
+    rows = database.execute("SELECT pid, cudaId, gpuId FROM TARGET_INFO_CUDA_DEVICE").fetchall()
+    of_process = {(pid, device): gpu for pid, device, gpu in rows}
+    by_number: dict[int, set[int]] = {}
+    for _, device, gpu in rows:
+        by_number.setdefault(device, set()).add(gpu)
+    if all(len(gpus) == 1 for gpus in by_number.values()):
+        return {device: names[gpu] for device, (gpu,) in by_number.items() if gpu in names}
+    pairs = zip((raw["process"] % _PIDS).tolist(), raw["device"].tolist(), strict=True)
+    raw["device"] = np.array([of_process.get(pair, _NONE) for pair in pairs], np.int64)
+    return names
