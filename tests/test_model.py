@@ -311,6 +311,10 @@ def test_every_kind_has_a_small_problem() -> None:
     assert set(SMALL) == set(KINDS)
 
 
+def test_every_kind_says_what_it_assumes() -> None:
+    assert [name for name, kind in KINDS.items() if not kind.assumes or not kind.formula] == []
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_runs_as_a_command(kind: str) -> None:
     given = [

@@ -418,6 +418,13 @@ def test_analysis_gives_its_budget(write: Write, tmp_path: Path) -> None:
     assert bound.bound.serial == pytest.approx(7.8125e-6)
 
 
+def test_launch_overhead_without_a_timeline_is_that_of_the_user() -> None:
+    assert "Launch overhead: 5 launches x 3.000 us = 15.00 us of the host." in budget(
+        str(SAMPLE), "--launch-time", "3 us"
+    )
+    assert "Launch overhead" not in budget(str(SAMPLE))
+
+
 def test_without_a_timeline_the_bounds_of_the_launches_remain() -> None:
     text = budget(str(SAMPLE))
     assert "serial bound (one after the other) 3.329 ms" in text

@@ -101,11 +101,14 @@ def _stated(value: float) -> float:
 
 
 _N: Final = {"n": size("elements of a vector"), "dtype": dtype()}
+_PACKED: Final = "types of two bytes and less may be computed two at a time"
 _YES_NO: Final = ("no", "yes")
 
 KINDS: Final[Mapping[str, Kind]] = {
-    "axpy": Kind(_N, "work 2n; read 2n, written n elements", _axpy, ("y = a x + y, and a is a number",)),
-    "dot": Kind(_N, "work 2n; read 2n elements, written one", _dot),
+    "axpy": Kind(_N, "work 2n; read 2n, written n elements", _axpy, ("y = a x + y, and a is a number", _PACKED)),
+    "dot": Kind(
+        _N, "work 2n; read 2n elements, written one", _dot, ("partial sums stay on the chip", _PACKED)
+    ),
     "elementwise": Kind(
         _N
         | {
@@ -114,9 +117,11 @@ KINDS: Final[Mapping[str, Kind]] = {
         },
         "work n flop; read n inputs, written n outputs",
         _elementwise,
+        ("every vector moves once", _PACKED),
     ),
     "reduction": Kind(
         _N | {"results": size("results", 1.0)}, "work n - results; read n elements, written results", _reduction,
+        ("one operation for each element that goes into a result; partial results stay on the chip", _PACKED),
         impossible=lambda values: "results are above n" if float(values["results"]) > float(values["n"]) else "",
     ),
     "fft": Kind(
@@ -145,7 +150,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         _stencil,
         ("GPUs write whole sectors without reading them; caches of CPUs read a line before they write it",),
     ),
-    "copy": Kind({"bytes": size("bytes that are copied")}, "no work; bytes read and written once", _copy),
+    "copy": Kind({"bytes": size("bytes that are copied")}, "no work; bytes read and written once", _copy, ("nothing is computed",)),
     "work": Kind(
         {
             "flop": size("work in FLOP", math.nan, whole=False),
@@ -155,7 +160,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         },
         "what you know yourself: flop, or macs, of which one is two FLOP; bytes read and written at least",
         _work,
-        impossible=_impossible_work,
+        ("work is on any of FP32, FP64 and FP16, of which the first with a known peak is taken",),
+        _impossible_work,
     ),
 }  # fmt: skip
 """Kinds of problems by name."""

@@ -39,7 +39,7 @@ _LEGEND: Final = (
 
 def to_text(found: Budget, analysis: Analysis, top: int) -> str:
     """For a terminal."""
-    lines = [*_bounds(found), "", *_of_timeline(found)]
+    lines = [*_bounds(found), *_overhead(found), "", *_of_timeline(found)]
     for step in found.steps:
         lines += ["", *_step(step), "", *aligned(_items(step, top)), *_more(step, top)]
     lines += ["", _LEGEND] if found.steps else []
@@ -52,7 +52,7 @@ def to_text(found: Budget, analysis: Analysis, top: int) -> str:
 def to_markdown(found: Budget, analysis: Analysis, top: int) -> str:
     """For a pull request."""
     lines = ["### Budget", "", *(f"- {escaped(line.strip())}" for line in _bounds(found))]
-    lines += [f"- {escaped(line)}" for line in _of_timeline(found)]
+    lines += [f"- {escaped(line)}" for line in (*_overhead(found), *_of_timeline(found))]
     for step in found.steps:
         head, *others = _step(step)
         lines += ["", f"**{escaped(head)}**", "", *(f"- {escaped(line.strip())}" for line in others), ""]
@@ -117,6 +117,15 @@ def _bounds(found: Budget) -> Iterator[str]:
             f"the other) {sign}{seconds(bound.serial)}, {percent(bound.serial / bound.time)}; aggregate bound (looser: "
             f"as if all overlapped) {sign}{seconds(bound.aggregate)}, all of it {bound.resource}"
         )
+
+
+def _overhead(found: Budget) -> list[str]:
+    """What launching takes the host without a timeline, where the user says how long a launch takes it."""
+    launches = sum(one.launches for one in found.bounds)
+    if found.timeline is not None or not found.call > 0:
+        return []
+    whole = seconds(launches * found.call)
+    return [f"Launch overhead: {count(launches, 'launch')} x {seconds(found.call)} = {whole} of the host."]
 
 
 def _of_timeline(found: Budget) -> Iterator[str]:
