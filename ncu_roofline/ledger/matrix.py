@@ -197,7 +197,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         },
         "work 2mn; read mn + n, and m if beta is not 0; written m elements",
         _gemv,
-        ("each vector moves once, whatever the order of the matrix", "types of two bytes and less may be computed two at a time"),
+        ("each vector moves once", "types of two bytes and less may be computed two at a time"),
     ),
 }  # fmt: skip
 """Kinds of problems by name."""

@@ -150,7 +150,10 @@ KINDS: Final[Mapping[str, Kind]] = {
         _stencil,
         ("GPUs write whole sectors without reading them; caches of CPUs read a line before they write it",),
     ),
-    "copy": Kind({"bytes": size("bytes that are copied")}, "no work; bytes read and written once", _copy, ("nothing is computed",)),
+    "copy": Kind(
+        {"bytes": size("bytes that are copied")}, "no work; bytes read and written once", _copy,
+        ("nothing is computed",),
+    ),
     "work": Kind(
         {
             "flop": size("work in FLOP", math.nan, whole=False),
