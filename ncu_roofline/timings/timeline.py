@@ -213,9 +213,8 @@ def _seconds(nanoseconds: Numbers, begin: int) -> FloatArray:
 def _texts(database: sqlite3.Connection, numbers: Numbers) -> ObjectArray:
     """Texts of the table of strings, None where there is none."""
     distinct, place = np.unique(numbers, return_inverse=True)
-    query = "SELECT value FROM StringIds WHERE id = ?"
-    texts = [None if number == _NONE else database.execute(query, (number,)).fetchone() for number in distinct.tolist()]
-    return objects(None if text is None else text[0] for text in texts)[place.reshape(-1)]
+    texts = dict(database.execute("SELECT id, value FROM StringIds")) if (distinct != _NONE).any() else {}
+    return objects(map(texts.get, distinct.tolist()))[place.reshape(-1)]
 
 
 def _shapes(raw: Mapping[str, Numbers], name: str) -> ObjectArray:
