@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ncu_roofline.arrays import Columns, FloatArray, rows, unknown
 from ncu_roofline.budget.application import resource_seconds
-from ncu_roofline.formats import number, percent, quantity, seconds
+from ncu_roofline.formats import number, percent, seconds
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.vocabulary import TIERS, work_unit
 
@@ -188,7 +188,8 @@ def _waves(columns: Columns, at: Any) -> Statement:
     idle = 1.0 - waves / whole
     numbers = f"{waves:.2f} waves of blocks run in the time of {whole}"
     if idle > _TAIL:
-        return Statement(name, f"the last wave leaves up to {idle:.0%} of the SMs without blocks", numbers)
+        which = "only" if whole == 1 else "last"
+        return Statement(name, f"the {which} wave leaves up to {idle:.0%} of the SMs without blocks", numbers)
     return Statement(name, None, f"not the cause: {numbers}")
 
 
@@ -198,7 +199,7 @@ def _parallelism(group: Mapping[str, Any], columns: Columns, at: Any) -> Stateme
     if group["grid"] is None or math.isnan(sms):
         return Statement(name, None, "not checked: the grid or the number of SMs is not known")
     blocks = math.prod(group["grid"])
-    numbers = f"{quantity(blocks, 'blocks')} on {sms:.0f} SMs"
+    numbers = f"{blocks} blocks on {sms:.0f} SMs"
     if blocks < sms:
         return Statement(name, f"too few blocks: {1 - blocks / sms:.0%} of the SMs have none", numbers)
     return Statement(name, None, f"not the cause: {numbers}")

@@ -90,10 +90,12 @@ def to_json(found: Budget, analysis: Analysis) -> str:
 
 def _findings(analysis: Analysis) -> list[str]:
     """Errors and warnings of the reports in full, notes by their number."""
-    severe = [one for one in analysis.finding_list if one.severity > Severity.NOTE]
-    lines = [f"{one.severity.label} {one.code} {one.name}: {one.message}" for one in severe]
-    notes = len(analysis.finding_list) - len(severe)
-    said = f"Findings of the reports: {len(severe)} errors and warnings, {count(notes, 'note')} "
+    found = analysis.finding_list
+    lines = [
+        f"{one.severity.label} {one.code} {one.name}: {one.message}" for one in found if one.severity > Severity.NOTE
+    ]
+    counts = [count(sum(one.severity == severity for one in found), severity.label) for severity in reversed(Severity)]
+    said = f"Findings of the reports: {', '.join(counts)} "
     return ["", *lines, f"{said}(ncu-roofline check)."]
 
 
