@@ -169,7 +169,8 @@ def _problem(analysis: Analysis, mark: Mark) -> Iterator[str]:
         float(columns[name][mine].sum()) for name in ("ledger.work", "ledger.executed", "traffic.dram.compulsory")
     )
     said = [f"useful {quantity(work, unit)}, {quantity(work / mark.time, f'{unit}/s')}"] if work > 0 else []
-    said += [f"executed {executed / work:.4g} times as much"] if work > 0 and executed > 0 else []
+    least = "" if columns["ledger.complete"][mine].all() else "at least "
+    said += [f"executed {least}{executed / work:.4g} times as much"] if work > 0 and executed > 0 else []
     moved = mark.traffic["dram"].total if "dram" in mark.traffic else math.nan
     said += [f"compulsory {quantity(compulsory, 'B')}"] if compulsory > 0 else []
     said += [f"DRAM moved {moved / compulsory:.4g} times as much"] if compulsory > 0 and moved >= 0 else []
