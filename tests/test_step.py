@@ -304,6 +304,21 @@ def test_number_that_means_several_devices_is_told_apart_by_process(write: Write
     assert [read.devices[device] for device in read.activities["device"].tolist()] == ["NVIDIA H200"]
 
 
+def test_activities_of_one_device_that_processes_number_differently_are_by_start(tmp_path: Path) -> None:
+    more = (
+        "INSERT INTO TARGET_INFO_GPU VALUES (1, 'NVIDIA H200', 1, 1);"
+        "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
+        "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, 0), (0, 1, 1), (1, 0, 1);"
+    )
+    path = timeline(
+        tmp_path / "t.sqlite",
+        [(0, 7, 10, 12, "b", 1), (0, 7, 30, 32, "d", 2), (1, 7, 0, 2, "a", 3), (1, 7, 20, 22, "c", 4)],
+        gpu="NVIDIA A100-SXM4-40GB", devices=more,
+    )  # fmt: skip
+    read = read_timeline(path)
+    assert (read.activities["device"].tolist(), read.activities["kernel"].tolist()) == ([0] * 4, ["a", "b", "c", "d"])
+
+
 def test_names_of_ranges_are_scrubbed_from_messages(tmp_path: Path) -> None:
     path = timeline(tmp_path / "t.sqlite", [(0, 7, 10, 20, "k", 1)], calls=[(1, 1, 2)], ranges=[(0, 5, "secret")])
     result = CliRunner().invoke(main, ["budget", str(SAMPLE), "--timeline", path, "--nvtx", "x", "--scrub-kernels"])

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, nothing, numbered, objects
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, numbered, objects
 from ncu_roofline.errors import InputError
 from ncu_roofline.timings.sqlite import (
     CALLS,
@@ -118,12 +118,15 @@ def _read(path: str, database: sqlite3.Connection) -> Timeline:
     if not len(table):
         raise InputError(path, no_kernels(database, tables, notes), "Profile with nsys profile --trace cuda.")
     kinds = np.concatenate([_kinds(name, part) for name, part in parts.items()])
-    order = np.lexsort((table[:, 1], table[:, 0], table[:, 2]))
-    raw = dict(zip(_FIELDS, table[order].T, strict=True))
-    devices = _devices(database, tables, raw)
+    raw = dict(zip(_FIELDS, table.T, strict=True))
+    raw["device"], devices = _devices(database, tables, raw["device"], raw["process"])
+    order = np.lexsort((raw["end"], raw["start"], raw["device"]))
+    raw = {field: column[order] for field, column in raw.items()}
     begin = int(raw["start"].min())
     calls = list(zip(raw["thread"].tolist(), raw["issued"].tolist(), strict=True))
     ranges = ranges_of(database, tables, set(calls)) if (raw["thread"] != _NONE).any() else {}
+    has_names = (raw["name"] != _NONE) | (raw["mangled"] != _NONE)
+    texts = dict(database.execute("SELECT id, value FROM StringIds")) if has_names.any() else {}
     streams, _ = numbered(zip(raw["process"].tolist(), raw["context"].tolist(), raw["stream"].tolist(), strict=True))
     activities: Columns = {
         "kind": kinds[order],
@@ -132,8 +135,8 @@ def _read(path: str, database: sqlite3.Connection) -> Timeline:
         "device": raw["device"],
         "stream": streams,
         "process": raw["process"],
-        "kernel": _texts(database, raw["name"]),
-        "mangled": _texts(database, raw["mangled"]),
+        "kernel": mapped(texts.get, raw["name"].tolist()),
+        "mangled": mapped(texts.get, raw["mangled"].tolist()),
         "grid": _shapes(raw, "grid"),
         "block": _shapes(raw, "block"),
         "issued": _seconds(raw["issued"], begin),
@@ -210,13 +213,6 @@ def _seconds(nanoseconds: Numbers, begin: int) -> FloatArray:
     return np.where(nanoseconds == _NONE, np.nan, (nanoseconds - begin) / NANOSECONDS)
 
 
-def _texts(database: sqlite3.Connection, numbers: Numbers) -> ObjectArray:
-    """Texts of the table of strings, None where there is none."""
-    distinct, place = np.unique(numbers, return_inverse=True)
-    texts = dict(database.execute("SELECT id, value FROM StringIds")) if (distinct != _NONE).any() else {}
-    return objects(map(texts.get, distinct.tolist()))[place.reshape(-1)]
-
-
 def _shapes(raw: Mapping[str, Numbers], name: str) -> ObjectArray:
     """Grids or blocks as tuples, None where there are none."""
     sizes = [raw[f"{name}.{way}"].tolist() for way in "xyz"]
@@ -237,29 +233,27 @@ def _waits(database: sqlite3.Connection, tables: Mapping[str, set[str]], begin: 
     return {"start": _seconds(table[:, 0], begin), "end": _seconds(table[:, 1], begin), "process": table[:, 2]}
 
 
-def _devices(database: sqlite3.Connection, tables: Mapping[str, set[str]], raw: dict[str, Numbers]) -> dict[int, str]:
-    """Names of the devices by the number that activities have for them.
+def _devices(
+    database: sqlite3.Connection, tables: Mapping[str, set[str]], numbers: Numbers, processes: Numbers
+) -> tuple[Numbers, dict[int, str]]:
+    """The device of each activity, and names of devices by these numbers.
 
-    Processes may number them differently. Where one number means several, activities get the numbers of the machine.
+    Processes may number them differently. Where one number means several, the numbers of the machine stand for them.
     """
     known = tables.get("TARGET_INFO_GPU", set())
     if not {"id", "name"} <= known:
-        return {}
+        return numbers, {}
     names = {int(gpu): str(name) for gpu, name in database.execute("SELECT id, name FROM TARGET_INFO_GPU") if name}
     if not {"gpuId", "cudaId", "pid"} <= tables.get("TARGET_INFO_CUDA_DEVICE", set()):
         number = "coalesce(cuDevice, id)" if "cuDevice" in known else "id"
-        return {
-            int(n): names[gpu]
-            for n, gpu in database.execute(f"SELECT {number}, id FROM TARGET_INFO_GPU")
-            if gpu in names
-        }
+        of_number = database.execute(f"SELECT {number}, id FROM TARGET_INFO_GPU")
+        return numbers, {int(n): names[gpu] for n, gpu in of_number if gpu in names}
     rows = database.execute("SELECT pid, cudaId, gpuId FROM TARGET_INFO_CUDA_DEVICE").fetchall()
     of_process = {(pid, device): gpu for pid, device, gpu in rows}
     by_number: dict[int, set[int]] = {}
     for _, device, gpu in rows:
         by_number.setdefault(device, set()).add(gpu)
     if all(len(gpus) == 1 for gpus in by_number.values()):
-        return {device: names[gpu] for device, (gpu,) in by_number.items() if gpu in names}
-    pairs = zip((raw["process"] % _PIDS).tolist(), raw["device"].tolist(), strict=True)
-    raw["device"] = np.array([of_process.get(pair, _NONE) for pair in pairs], np.int64)
-    return names
+        return numbers, {device: names[gpu] for device, (gpu,) in by_number.items() if gpu in names}
+    pairs = zip((processes % _PIDS).tolist(), numbers.tolist(), strict=True)
+    return np.array([of_process.get(pair, _NONE) for pair in pairs], np.int64), names
