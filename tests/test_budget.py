@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ncu_roofline as nr
-from ncu_roofline.budget import ApplicationBound, application_bound
+from ncu_roofline.budget import ApplicationBound, application_bound, resource_seconds
 from tests.conftest import Write
 from tests.support import ROOT, details, launch
 from tests.test_figure import FILLED
@@ -17,7 +17,8 @@ SAMPLE = ROOT / "sample_reports" / "a100_raw.csv"
 
 
 def whole(analysis: nr.Analysis) -> ApplicationBound | None:
-    return application_bound(analysis.columns, analysis.maps, np.ones(len(analysis), np.bool_))
+    needed = resource_seconds(analysis.columns, analysis.maps)
+    return application_bound(analysis.columns, needed, np.ones(len(analysis), np.bool_))
 
 
 def of(path: str) -> ApplicationBound:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ncu_roofline as nr
-from ncu_roofline.budget import Step, Triage, devices_apart, steps_of, triage
+from ncu_roofline.arrays import FloatArray
+from ncu_roofline.budget import Step, Triage, devices_apart, resource_seconds, steps_of, triage
 from ncu_roofline.budget.occupied import covered, covered_within, merged, shared
 from ncu_roofline.cli import main
 from ncu_roofline.errors import InputError
@@ -107,8 +108,12 @@ def report(write: Write, *kernels: str, **more: str) -> nr.Analysis:
     return nr.analyze(write(details(*rows)))
 
 
+def needed(analysis: nr.Analysis) -> Mapping[str, FloatArray]:
+    return resource_seconds(analysis.columns, analysis.maps)
+
+
 def step(analysis: nr.Analysis, path: str) -> Step:
-    (found,) = steps_of(analysis.columns, analysis.maps, read_timeline(path))
+    (found,) = steps_of(analysis.columns, needed(analysis), read_timeline(path))
     return found
 
 
@@ -212,7 +217,7 @@ def test_graph_is_busy_and_not_explained(write: Write, tmp_path: Path) -> None:
 def test_devices_are_steps_of_their_own(write: Write, tmp_path: Path) -> None:
     path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1), (1, 7, 5, 25, "k", 2)])
     analysis = report(write, "k")
-    found = steps_of(analysis.columns, analysis.maps, read_timeline(path))
+    found = steps_of(analysis.columns, needed(analysis), read_timeline(path))
     assert [one.device for one in found] == [0, 1]
     assert [one.span for one in found] == pytest.approx([10e-6, 20e-6])
 
@@ -260,7 +265,7 @@ def test_waits_of_another_process_explain_nothing(write: Write, tmp_path: Path) 
         waits=[(1, 5, 100, "cudaDeviceSynchronize_v3020")],
     )
     analysis = report(write, "k")
-    first, _ = steps_of(analysis.columns, analysis.maps, read_timeline(path))
+    first, _ = steps_of(analysis.columns, needed(analysis), read_timeline(path))
     assert first.idle_by["synchronisation"] == 0
     assert first.idle_by["host"] == pytest.approx(95e-6)
 
@@ -505,7 +510,7 @@ def test_figure_has_three_bars_for_each_group(tmp_path: Path) -> None:
 def test_real_timeline(corpus: Path, name: str, devices: list[int], kernels: float) -> None:
     # Sums of end - start by SQL.
     analysis = nr.analyze(str(SAMPLE))
-    found = steps_of(analysis.columns, analysis.maps, read_timeline(str(corpus / "timings" / name)))
+    found = steps_of(analysis.columns, needed(analysis), read_timeline(str(corpus / "timings" / name)))
     assert [one.device for one in found] == devices
     assert found[0].kernels == pytest.approx(kernels)
     for one in found:
@@ -515,7 +520,7 @@ def test_real_timeline(corpus: Path, name: str, devices: list[int], kernels: flo
 def test_real_graphs_hide_their_kernels(corpus: Path) -> None:
     analysis = nr.analyze(str(SAMPLE))
     (found,) = steps_of(
-        analysis.columns, analysis.maps, read_timeline(str(corpus / "timings" / "t10-result_2_7B_compile_ro.sqlite"))
+        analysis.columns, needed(analysis), read_timeline(str(corpus / "timings" / "t10-result_2_7B_compile_ro.sqlite"))
     )
     assert found.graphs == pytest.approx(7.811, rel=1e-4)
     assert found.exposed["graph"] > 0.999 * found.span
@@ -572,7 +577,7 @@ def test_time_alone_and_shared_is_that_of_the_instants(intervals: list[tuple[int
 
 
 def judged(analysis: nr.Analysis, call: float = math.nan) -> Triage:
-    (found,) = triage(analysis.columns, analysis.maps, analysis.groups(), call)
+    (found,) = triage(analysis.columns, needed(analysis), analysis.groups(), call)
     return found
 
 
@@ -583,7 +588,7 @@ def says(found: Triage, check: str) -> tuple[str | None, str]:
 
 def test_metric_fits_the_side_of_the_ridge() -> None:
     analysis = nr.analyze(str(SAMPLE))
-    found = triage(analysis.columns, analysis.maps, analysis.groups())
+    found = triage(analysis.columns, needed(analysis), analysis.groups())
     sides = {str(one.kernel).split("(")[0].split("<")[0]: (one.side, one.metric) for one in found}
     assert sides["triad"] == ("left", "dram B/s over its ceiling")
     assert sides["void gemm_tensor"] == ("right", "tensor.fp16.acc32 FLOP/s over its ceiling")

@@ -30,19 +30,19 @@ class ApplicationBound:
     complete: bool
 
 
-def application_bound(columns: Columns, maps: Mapping[str, MetricMap], mine: BoolArray) -> ApplicationBound | None:
+def application_bound(columns: Columns, needed: Mapping[str, FloatArray], mine: BoolArray) -> ApplicationBound | None:
     """Both bounds of the launches of a mask, None where no launch has one.
 
     Args:
         columns: the roofline table.
-        maps: metric maps by name, which tell what shares a pipe or a data path.
+        needed: seconds of each resource (``resource_seconds``).
         mine: launches of one device.
 
     """
     known = mine & ~np.isnan(columns["bound.time"]) & ~np.isnan(columns["time"])
     if not known.any():
         return None
-    loads = {resource: float(np.nansum(needed[known])) for resource, needed in resource_seconds(columns, maps).items()}
+    loads = {resource: float(np.nansum(seconds[known])) for resource, seconds in needed.items()}
     resource = max(loads, key=lambda key: loads[key])
     return ApplicationBound(
         time=float(columns["time"][known].sum()),
@@ -56,7 +56,13 @@ def application_bound(columns: Columns, maps: Mapping[str, MetricMap], mine: Boo
 
 
 def resource_seconds(columns: Columns, maps: Mapping[str, MetricMap]) -> dict[str, FloatArray]:
-    """Seconds for which each launch needs each tier, pipe or data path at least; NaN where nothing is known of it."""
+    """Seconds for which each launch needs each tier, pipe or data path at least; NaN where nothing is known of it.
+
+    Args:
+        columns: the roofline table.
+        maps: metric maps by name, which tell what shares a pipe or a data path.
+
+    """
     loads: dict[str, FloatArray] = {}
     for name in dict.fromkeys(columns["map"].tolist()):
         mine = columns["map"] == name

@@ -25,11 +25,9 @@ from ncu_roofline.arrays import (
     objects,
     unknown,
 )
-from ncu_roofline.budget.application import resource_seconds
 from ncu_roofline.budget.occupied import covered, covered_within, merged, shared
 from ncu_roofline.devices import product_of
 from ncu_roofline.grouping import leading_bound
-from ncu_roofline.maps import MetricMap
 from ncu_roofline.measured import same_device
 from ncu_roofline.timings import (
     COPY,
@@ -132,13 +130,13 @@ class Step:
 
 
 def steps_of(
-    columns: Columns, maps: Mapping[str, MetricMap], timeline: Timeline, keep: BoolArray | None = None
+    columns: Columns, needed: Mapping[str, FloatArray], timeline: Timeline, keep: BoolArray | None = None
 ) -> tuple[Step, ...]:
     """The step of every device of a timeline.
 
     Args:
         columns: the roofline table of ncu, a sample of the launches.
-        maps: metric maps by name.
+        needed: seconds of each resource (``resource_seconds``).
         timeline: what the devices did.
         keep: activities that belong to the step; None: all. What else ran in its time hides gaps, and no more.
 
@@ -155,7 +153,7 @@ def steps_of(
         window["start"], window["end"] = np.maximum(window["start"], begin), np.minimum(window["end"], end)
         name = timeline.devices.get(device)
         if name not in known:
-            known[name] = _known_groups(columns, maps, name)
+            known[name] = _known_groups(columns, needed, name)
         steps.append(_step(device, window, kept[mine], timeline.waits, known[name]))
     return tuple(steps)
 
@@ -204,7 +202,7 @@ class _Known:
     shares: Mapping[str, FloatArray]
 
 
-def _known_groups(columns: Columns, maps: Mapping[str, MetricMap], device: str | None) -> _Known:
+def _known_groups(columns: Columns, needed: Mapping[str, FloatArray], device: str | None) -> _Known:
     """Launches of one name and shape over all reports that may be of a device, as far as they have bound and time."""
     usable = _may_be_of(columns, device) & ~np.isnan(columns["time"]) & ~np.isnan(columns["bound.time"])
     columns = {name: column[usable] for name, column in columns.items()}
@@ -220,8 +218,8 @@ def _known_groups(columns: Columns, maps: Mapping[str, MetricMap], device: str |
     }
     shares = {
         # Above its ceiling a kernel is at its bound, and no more is promised.
-        resource: np.bincount(codes, np.nan_to_num(seconds), minlength=size) / np.maximum(time, bound)
-        for resource, seconds in (resource_seconds(columns, maps) if size else {}).items()
+        resource: np.bincount(codes, np.nan_to_num(seconds[usable]), minlength=size) / np.maximum(time, bound)
+        for resource, seconds in needed.items()
     }
     return _Known(
         Timings("ncu", "ncu", table, TimingConditions(None, UNLOCKED)),

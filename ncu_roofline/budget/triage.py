@@ -16,9 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.arrays import Columns, FloatArray, rows, unknown
-from ncu_roofline.budget.application import resource_seconds
 from ncu_roofline.formats import number, percent, seconds
-from ncu_roofline.maps import MetricMap
 from ncu_roofline.vocabulary import TIERS, work_unit
 
 FAR: Final = 0.7
@@ -70,21 +68,20 @@ class Triage:
 
 
 def triage(
-    columns: Columns, maps: Mapping[str, MetricMap], groups: Columns, call: float = math.nan
+    columns: Columns, needed: Mapping[str, FloatArray], groups: Columns, call: float = math.nan
 ) -> tuple[Triage, ...]:
     """Every group, in the order given.
 
     Args:
         columns: the roofline table.
-        maps: metric maps by name.
+        needed: seconds of each resource (``resource_seconds``).
         groups: launches taken together (``Analysis.groups``).
         call: seconds of the host for each kernel that it launches; NaN: not known.
 
     """
-    loads = resource_seconds(columns, maps)
     none = unknown(len(columns["launch"]))
-    arithmetic = reduce(np.fmax, (load for name, load in loads.items() if name.endswith(" pipe")), none)
-    memory = reduce(np.fmax, (load for name, load in loads.items() if not name.endswith(" pipe")), none)
+    arithmetic = reduce(np.fmax, (load for name, load in needed.items() if name.endswith(" pipe")), none)
+    memory = reduce(np.fmax, (load for name, load in needed.items() if not name.endswith(" pipe")), none)
     return tuple(_triage(group, columns, arithmetic, memory, call) for group in rows(groups))
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ncu_roofline.arrays import BoolArray, Columns
-from ncu_roofline.budget.application import ApplicationBound, application_bound
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray
+from ncu_roofline.budget.application import ApplicationBound, application_bound, resource_seconds
 from ncu_roofline.budget.step import Step, devices_apart, steps_of
 from ncu_roofline.budget.triage import Triage, triage
 from ncu_roofline.errors import UsageError
@@ -65,18 +65,19 @@ def budget_of(
         UsageError: if nothing in the timeline was launched inside the range.
 
     """
-    bounds = tuple(_bounds(columns, maps, paths))
+    needed = resource_seconds(columns, maps)
+    bounds = tuple(_bounds(columns, needed, paths))
     if timeline is None:
-        return Budget(bounds, None, (), triage(columns, maps, groups, call), call)
-    steps = steps_of(columns, maps, timeline, None if nvtx is None else _inside(timeline, nvtx))
+        return Budget(bounds, None, (), triage(columns, needed, groups, call), call)
+    steps = steps_of(columns, needed, timeline, None if nvtx is None else _inside(timeline, nvtx))
     if math.isnan(call):
         # Of several devices the host that is slowest: what is said of it is then the worst.
         call = max((one.host_time / one.launches for one in steps if one.call > 0), default=math.nan)
-    judged = triage(columns, maps, groups, call)
+    judged = triage(columns, needed, groups, call)
     return Budget(bounds, timeline, steps, judged, call, devices_apart(columns, timeline))
 
 
-def _bounds(columns: Columns, maps: Mapping[str, MetricMap], paths: Sequence[str]) -> list[DeviceBound]:
+def _bounds(columns: Columns, needed: Mapping[str, FloatArray], paths: Sequence[str]) -> list[DeviceBound]:
     """The bound of the launches of each input and device."""
     places = list(zip(columns["input"].tolist(), columns["device_ordinal"].tolist(), strict=True))
     found = []
@@ -84,7 +85,7 @@ def _bounds(columns: Columns, maps: Mapping[str, MetricMap], paths: Sequence[str
         mine = (columns["input"] == place[0]) & (columns["device_ordinal"] == place[1])
         name = f"{paths[place[0]]}, {columns['device'][mine][0] or 'device not stated'}"
         launches = int(columns["invocations"][mine].sum())
-        found.append(DeviceBound(name, application_bound(columns, maps, mine), launches))
+        found.append(DeviceBound(name, application_bound(columns, needed, mine), launches))
     return found
 
 

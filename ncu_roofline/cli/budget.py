@@ -32,13 +32,7 @@ if TYPE_CHECKING:
     "--top", type=click.IntRange(min=1), default=12, show_default=True, metavar="N", help="Rows that are shown."
 )
 @click.option("--figure", metavar="FILE", help="Also draw times against both bounds: out.svg (.png) and out-dark.svg.")
-@options.cc
-@options.device
-@options.ceilings
-@options.peak_source
-@options.map_
-@options.locale
-@options.conditions
+@options.of_reports
 @options.session
 @options.partial
 @options.merge

@@ -54,13 +54,7 @@ _SEVERITIES: Final = ("note", "warning", "error")
 )
 @options.scrub
 @options.scrub_kernels
-@options.cc
-@options.device
-@options.ceilings
-@options.peak_source
-@options.map_
-@options.locale
-@options.conditions
+@options.of_reports
 @options.partial
 @click.option("--quiet", is_flag=True, help="Leave out the findings below the table, and the progress.")
 def compare(
@@ -265,13 +259,12 @@ def _files(
     if html is not None:
         files.append(Output(html, "--html", render.to_html(comparison, gates, frame)))
     if figure is not None:
-        path = Path(figure)
-        if path.suffix.lower() != ".svg":
+        if Path(figure).suffix.lower() != ".svg":
             raise UsageError("--figure", figure, "is no name of an SVG (out.svg)")
-        files += [Output(name, "--figure", text) for name, text in _drawings(comparison, path, frame).items()]
+        files += [Output(name, "--figure", text) for name, text in _drawings(comparison, figure, frame).items()]
     if kit is not None:
         folder = Path(kit)
-        contents = _drawings(comparison, folder / "roofline.svg", frame) | {
+        contents = _drawings(comparison, str(folder / "roofline.svg"), frame) | {
             str(folder / "comment.md"): render.to_markdown(comparison, gates, picture="roofline"),
             str(folder / "report.html"): render.to_html(comparison, gates, frame),
             str(folder / "junit.xml"): render.to_junit(comparison, gates),
@@ -283,11 +276,7 @@ def _files(
     return files
 
 
-def _drawings(comparison: Comparison, path: Path, frame: Frame | None) -> dict[str, str]:
+def _drawings(comparison: Comparison, name: str, frame: Frame | None) -> dict[str, str | bytes]:
     from ncu_roofline.render.comparison import to_svg
-    from ncu_roofline.render.picture import DARK, LIGHT
 
-    return {
-        str(path): to_svg(comparison, LIGHT, frame),
-        str(path.with_name(f"{path.stem}-dark{path.suffix}")): to_svg(comparison, DARK, frame),
-    }
+    return figures.light_and_dark(name, lambda colors: to_svg(comparison, colors, frame))

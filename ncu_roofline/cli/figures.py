@@ -71,17 +71,13 @@ def figures(analysis: Analysis, name: str, axes: Frame | None, size: str) -> dic
 
 
 def light_and_dark(name: str, draw: Callable[[dict[str, str]], str]) -> dict[str, str | bytes]:
-    """A drawing in both sets of colours by the names of its files; a PDF is printed and has no dark one.
+    """A drawing in both sets of colours by the names of its files.
 
     Raises:
         UsageError: if the name is of no picture, or its converter is not installed.
 
     """
-    from ncu_roofline.render.picture import DARK, LIGHT
-
-    kind = _kind(name)
-    drawings = [(kind, draw(LIGHT))] if kind == ".pdf" else [(kind, draw(LIGHT)), (f"-dark{kind}", draw(DARK))]
-    return _files(Path(name), drawings, is_print=False)
+    return _files(Path(name), _in_both(_kind(name), draw), is_print=False)
 
 
 def _kind(name: str) -> str:
@@ -112,12 +108,18 @@ def _files(path: Path, drawings: Iterable[tuple[str, str]], *, is_print: bool) -
 
 
 def _for_screen(chart: Chart, kind: str) -> Iterator[tuple[str, str]]:
-    """Light and dark; a PDF is printed and has no dark one."""
-    from ncu_roofline.render.picture import DARK, LIGHT, to_svg
+    from ncu_roofline.render.picture import to_svg
 
-    yield kind, to_svg(chart, LIGHT)
+    return _in_both(kind, lambda colors: to_svg(chart, colors))
+
+
+def _in_both(kind: str, draw: Callable[[dict[str, str]], str]) -> Iterator[tuple[str, str]]:
+    """Light and dark; a PDF is printed and has no dark one."""
+    from ncu_roofline.render.picture import DARK, LIGHT
+
+    yield kind, draw(LIGHT)
     if kind != ".pdf":
-        yield f"-dark{kind}", to_svg(chart, DARK)
+        yield f"-dark{kind}", draw(DARK)
 
 
 def _for_paper(chart: Chart, kind: str) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _FORMATS = ("table", "json", "csv", "markdown")
 _STAGES = "stages"
 _RATES = ("FLOP/s", "OP/s")
+_READ_KINDS = f"{__name__}.kinds"
+"""Where a context keeps the kinds of ``--kinds``."""
 _GIVEN = "given_"
 """How values of parameters are called, which may have the names of other options."""
 
@@ -28,12 +30,12 @@ class _Kinds(click.Group):
     """A command for each kind of problem, those of ``--kinds`` among them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_kinds(ctx.params.get("kinds")), _STAGES]
+        return [*_kinds(ctx), _STAGES]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name == _STAGES:
             return stages
-        kind = _kinds(ctx.params.get("kinds")).get(cmd_name)
+        kind = _kinds(ctx).get(cmd_name)
         return None if kind is None else _command(cmd_name, kind)
 
 
@@ -58,10 +60,16 @@ def _machine_options() -> list[click.Parameter]:
     ]
 
 
-def _kinds(path: str | None) -> dict[str, Kind]:
+def _kinds(ctx: click.Context) -> dict[str, Kind]:
+    """The kinds of problems by name; a file of them is read once, though help asks for every command by itself."""
     from ncu_roofline.ledger import KINDS, read_kinds_file
 
-    return dict(KINDS) if path is None else {**KINDS, **read_kinds_file(path)}
+    path = ctx.params.get("kinds")
+    if path is None:
+        return dict(KINDS)
+    if _READ_KINDS not in ctx.meta:
+        ctx.meta[_READ_KINDS] = read_kinds_file(path)
+    return {**KINDS, **ctx.meta[_READ_KINDS]}
 
 
 def _command(name: str, kind: Kind) -> click.Command:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -96,32 +96,26 @@ def fails(analysis: Analysis, fail_on: str) -> bool:
     return fail_on != "never" and worst is not None and worst >= Severity[fail_on.upper()]
 
 
+_OF_REPORTS: Final = (cc, device, ceilings, peak_source, map_, locale, conditions)
+_OF_ANALYSIS: Final = (
+    *_OF_REPORTS, session, partial, merge, aggregate, timing, claims, expect, work, scrub, scrub_kernels, select_codes,
+    ignore_codes, baseline,
+)  # fmt: skip
+
+
+def of_reports(command: _Command) -> _Command:
+    """The options that say what reports leave open; ``pipeline.analyze`` takes them."""
+    return _with(_OF_REPORTS, command)
+
+
 def of_analysis(command: _Command) -> _Command:
     """The options that say how reports are analysed; ``analysed`` takes them."""
-    for option in reversed(
-        (
-            cc,
-            device,
-            ceilings,
-            peak_source,
-            map_,
-            locale,
-            conditions,
-            session,
-            partial,
-            merge,
-            aggregate,
-            timing,
-            claims,
-            expect,
-            work,
-            scrub,
-            scrub_kernels,
-            select_codes,
-            ignore_codes,
-            baseline,
-        )
-    ):
+    return _with(_OF_ANALYSIS, command)
+
+
+def _with(chosen: tuple[Callable[[_Command], _Command], ...], command: _Command) -> _Command:
+    """A command with options, which help shows in this order."""
+    for option in reversed(chosen):
         command = option(command)
     return command
 

@@ -223,8 +223,8 @@ def _not_shown(found: Budget, top: int) -> list[str]:
 def _ceiling(one: Triage) -> str:
     if math.isnan(one.ceiling):
         return one.metric if one.side is None else f"{one.metric}, not known"
-    unit = "B/s" if one.side == "left" else "FLOP/s" if "FLOP" in one.metric else "OP/s"
-    return f"{one.metric.partition(' ')[0]} {quantity(one.ceiling, unit)}"
+    by, unit = one.metric.split()[:2]
+    return f"{by} {quantity(one.ceiling, unit)}"
 
 
 def _statements(one: Triage, called: Callable[[str | None], str]) -> Iterator[str]:

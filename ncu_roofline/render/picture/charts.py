@@ -11,7 +11,7 @@ import numpy as np
 
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered, ratio, rows, unknown
-from ncu_roofline.budget import application_bound
+from ncu_roofline.budget import application_bound, resource_seconds
 from ncu_roofline.formats import shape, visible
 from ncu_roofline.render.group_table import UTILIZATION_TITLES
 from ncu_roofline.render.picture.chart import COMPUTE, FAR_FROM_ALL, NOT_KNOWN, Chart, Mark, Rest, Roof, Use, usage
@@ -59,9 +59,16 @@ def charts(analysis: Analysis, frame: Frame | None = None) -> tuple[Chart, ...]:
         or (finding.name == _ABOVE_CEILING and finding.severity == Severity.WARNING)
         for launch in finding.launches
     )
+    needed = resource_seconds(columns, analysis.maps)
     return tuple(
         _chart(
-            analysis, groups, (np.flatnonzero(of_group == code), codes == code), (called[code], key[-1]), wrong, frame
+            analysis,
+            groups,
+            (np.flatnonzero(of_group == code), codes == code),
+            (called[code], key[-1]),
+            needed,
+            wrong,
+            frame,
         )
         for code, key in enumerate(keys)
     )
@@ -90,6 +97,7 @@ def _chart(
     groups: Columns,
     mine: tuple[Any, BoolArray],
     named: tuple[str, str | None],
+    needed: Mapping[str, FloatArray],
     wrong: frozenset[int],
     frame: Frame | None,
 ) -> Chart:
@@ -119,7 +127,7 @@ def _chart(
         rest=rest,
         frame=frame or frame_of(bandwidths, _peaks(columns, launches), points),
         time=float(np.nansum(columns["time"][launches])),
-        bound=application_bound(columns, analysis.maps, launches),
+        bound=application_bound(columns, needed, launches),
         mine=launches,
     )
 
