@@ -211,6 +211,16 @@ def test_analyze_imports_neither_plotly_nor_pandas() -> None:
     assert result.stdout.splitlines()[-1] == "[]"
 
 
+def test_model_imports_nothing_that_reads_reports() -> None:
+    code = (
+        "import sys\nfrom ncu_roofline.cli import main\n"
+        "main('model axpy -n 8 --dtype fp64 --peak 1 --bandwidth 1'.split(), standalone_mode=False)\n"
+        "print(sorted({'pandas', 'polars', 'plotly'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
 def test_every_option_of_analyze_is_explained_in_its_help() -> None:
     text = run("analyze", "--help").stdout
     for option in ("--format", "--output", "--kernel", "--launch", "--per-launch", "--top", "--sort", "--cc", "--map",

@@ -373,6 +373,14 @@ def test_page_says_what_the_problem_needs(write: Write, tmp_path: Path) -> None:
         assert part in said
 
 
+def test_page_says_what_the_problem_needs_of_a_group_without_counters(write: Write, tmp_path: Path) -> None:
+    path, page = write(details(*launch({"T": "20 us"}))), tmp_path / "page.html"
+    options = ["--expect", "work:flop=5e6,read=3e6,written=1e6", "--html", str(page), "--plotlyjs", "none"]
+    assert CliRunner().invoke(main, ["analyze", path, *options]).exit_code == 0
+    (said,) = re.findall(r'data-testid="problem">(.*?)</p>', page.read_text())
+    assert said.endswith(": useful 5.000 MFLOP, 250.0 GFLOP/s; compulsory 4.000 MB.")
+
+
 def test_agreement_is_said_as_well(write: Write) -> None:
     finding = found(write, "work:flop=10e6,read=8e6,written=2e6")["L705"]
     assert "10.00 MFLOP useful (500.0 GFLOP/s), 1 times as much executed, mostly on fp32" in finding.message

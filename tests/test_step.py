@@ -6,6 +6,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ncu_roofline.budget import Step, Triage, devices_apart, resource_seconds, s
 from ncu_roofline.budget.occupied import covered, covered_within, merged, shared
 from ncu_roofline.cli import main
 from ncu_roofline.errors import InputError
+from ncu_roofline.render.budget_report import to_markdown
 from ncu_roofline.timings import Timeline, read_timeline
 from tests.conftest import Write
 from tests.support import ROOT, details, launch
@@ -436,6 +438,29 @@ def test_analysis_gives_its_budget(write: Write, tmp_path: Path) -> None:
     (bound,) = alone.bounds
     assert bound.bound is not None
     assert bound.bound.serial == pytest.approx(7.8125e-6)
+
+
+def test_kernel_without_a_name_has_a_dash_in_markdown(write: Write) -> None:
+    analysis = report(write, "k")
+    found = analysis.budget()
+    (one,) = found.triage
+    text = to_markdown(replace(found, triage=(replace(one, kernel=None),)), analysis, 12)
+    assert "\n-, grid 512: " in text
+    assert "None" not in text
+
+
+def test_what_is_not_shown_is_no_row_of_a_table(write: Write, tmp_path: Path) -> None:
+    path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 30, "a", 1), (0, 7, 30, 60, "b", 2)])
+    source = write(details(*launch(FILLED, kernel="a"), *launch(FILLED, kernel="b", number=1)))
+    lines = budget(source, "--timeline", path, "--top", "1", "--format", "markdown").splitlines()
+    said = [place for place, line in enumerate(lines) if line == "1 more not shown."]
+    assert [lines[place - 1] for place in said] == ["", ""]
+
+
+def test_control_characters_of_a_report_do_not_reach_the_terminal(write: Write) -> None:
+    text = budget(write(details(*launch(FILLED)), "a\x1b[31m.csv"))
+    assert "a\\u001b[31m.csv" in text
+    assert "\x1b" not in text
 
 
 def test_launch_overhead_without_a_timeline_is_that_of_the_user() -> None:

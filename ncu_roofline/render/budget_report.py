@@ -13,9 +13,9 @@ import numpy as np
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.budget import Budget, Step, Triage
-from ncu_roofline.formats import UNKNOWN, aligned, percent, quantity, seconds, shape, short_kernel
+from ncu_roofline.formats import UNKNOWN, aligned, percent, quantity, seconds, shape, short_kernel, visible
 from ncu_roofline.render.group_table import positions
-from ncu_roofline.render.markdown import code, escaped, table_row
+from ncu_roofline.render.markdown_syntax import code_cell, escaped, table_row
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count
@@ -41,12 +41,12 @@ def to_text(found: Budget, analysis: Analysis, top: int) -> str:
     """For a terminal."""
     lines = [*_bounds(found), *_overhead(found), "", *_of_timeline(found)]
     for step in found.steps:
-        lines += ["", *_step(step), "", *aligned(_items(step, top)), *_more(step, top)]
+        lines += ["", *_step(step), "", *aligned(_items(step, top)), *_more(step.items, top)]
     lines += ["", _LEGEND] if found.steps else []
-    lines += ["", *aligned(_sides(found, top)), *_not_shown(found, top)]
+    lines += ["", *aligned(_sides(found, top)), *_more(found.triage, top)]
     for one in found.triage[:top]:
         lines += _statements(one, lambda name: short_kernel(name, _KERNEL_WIDTH))
-    return "\n".join([*lines, *_findings(analysis)])
+    return "\n".join(map(visible, [*lines, *_findings(analysis)]))
 
 
 def to_markdown(found: Budget, analysis: Analysis, top: int) -> str:
@@ -56,11 +56,11 @@ def to_markdown(found: Budget, analysis: Analysis, top: int) -> str:
     for step in found.steps:
         head, *others = _step(step)
         lines += ["", f"**{escaped(head)}**", "", *(f"- {escaped(line.strip())}" for line in others), ""]
-        lines += [*_table(_items(step, top)), *_more(step, top)]
+        lines += [*_table(_items(step, top)), "", *_more(step.items, top)]
     lines += ["", _LEGEND] if found.steps else []
-    lines += ["", *_table(_sides(found, top)), "", *_not_shown(found, top)]
+    lines += ["", *_table(_sides(found, top)), "", *_more(found.triage, top)]
     for one in found.triage[:top]:
-        name, *others = [*_statements(one, str)] or [""]
+        name, *others = [*_statements(one, lambda name: name or UNKNOWN)] or [""]
         lines += ["", escaped(name), *map(escaped, others)] if others else []
     lines += [escaped(line) for line in _findings(analysis)]
     return "\n".join(lines) + "\n"
@@ -192,8 +192,8 @@ def _times(speedup: float) -> str:
     return UNKNOWN if not math.isfinite(speedup) else f"{speedup:.3g}x" if speedup < 100 else f"{speedup:.0f}x"
 
 
-def _more(step: Step, top: int) -> list[str]:
-    return [f"{len(step.items) - top} more not shown."] if len(step.items) > top else []
+def _more(of: Sequence[object], top: int) -> list[str]:
+    return [f"{len(of) - top} more not shown."] if len(of) > top else []
 
 
 def _sides(found: Budget, top: int) -> list[list[str]]:
@@ -213,11 +213,6 @@ def _sides(found: Budget, top: int) -> list[list[str]]:
         for one in found.triage[:top]
     ]
     return [head, *body]
-
-
-def _not_shown(found: Budget, top: int) -> list[str]:
-    more = len(found.triage) - top
-    return [f"{more} more not shown."] if more > 0 else []
 
 
 def _ceiling(one: Triage) -> str:
@@ -242,7 +237,7 @@ def _table(cells: Sequence[Sequence[str]]) -> list[str]:
     head, *body = cells
     left = {"side", "held against", "why", "grid", "launch"}
     lines = [table_row(head), table_row([":--", *(":--" if name in left else "--:" for name in head[1:])])]
-    return [*lines, *(table_row([code(row[0]).replace("|", "\\|"), *map(escaped, row[1:])]) for row in body)]
+    return [*lines, *(table_row([code_cell(row[0]), *map(escaped, row[1:])]) for row in body)]
 
 
 def _entry(step: Step) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ncu_roofline.formats import aligned, number, quantity, seconds
 from ncu_roofline.ledger import Case, Kind, Stage, StagesBound
 from ncu_roofline.machine import Machine
-from ncu_roofline.render.markdown import escaped, table_row
+from ncu_roofline.render.markdown_syntax import escaped, table_row
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import work_unit
 

@@ -8,7 +8,7 @@ from typing import Final
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.checks import Finding
-from ncu_roofline.formats import short_kernel, visible
+from ncu_roofline.formats import short_kernel
 from ncu_roofline.render.group_table import (
     advice,
     below,
@@ -18,6 +18,7 @@ from ncu_roofline.render.group_table import (
     positions,
     sort_groups,
 )
+from ncu_roofline.render.markdown_syntax import code_cell, escaped, table_row
 from ncu_roofline.version import VERSION
 
 _KERNEL_WIDTH: Final = 60
@@ -35,7 +36,7 @@ def render_markdown(
     lines.append(table_row([":--", *(":--" if column.left else "--:" for column in columns)]))
     for row in shown:
         name = short_kernel(row["kernel"], _KERNEL_WIDTH)
-        lines.append(table_row([code(name).replace("|", "\\|"), *(escaped(column.cell(row)) for column in columns)]))
+        lines.append(table_row([code_cell(name), *(escaped(column.cell(row)) for column in columns)]))
     lines.append("")
     if len(shown) < len(groups):
         lines += [f"{len(groups) - len(shown)} more not shown.", ""]
@@ -65,21 +66,3 @@ def findings_as_markdown(findings: Sequence[Finding]) -> list[str]:
     for command in commands(findings):
         lines += ["", "To collect all that is missing:", "", "```sh", command, "```"]
     return lines
-
-
-def table_row(cells: Sequence[str]) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(cells)} |"
-
-
-def code(name: str) -> str:
-    """A name as code, whatever is in it."""
-    return f"`` {name} ``" if "`" in name else f"`{name}`"
-
-
-def escaped(text: str) -> str:
-    """A text with what Markdown or HTML would take for markup made plain."""
-    text = visible(text)
-    for mark in ("\\", "|", "<", "*", "_", "`", "["):
-        text = text.replace(mark, "&lt;" if mark == "<" else f"\\{mark}")
-    return text

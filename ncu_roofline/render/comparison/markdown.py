@@ -8,7 +8,8 @@ from typing import Final
 from ncu_roofline.comparison import Compared, Comparison, GateResult, Outcome
 from ncu_roofline.formats import seconds, short_kernel
 from ncu_roofline.render.comparison import words
-from ncu_roofline.render.markdown import code, escaped, findings_as_markdown, table_row
+from ncu_roofline.render.markdown import findings_as_markdown
+from ncu_roofline.render.markdown_syntax import code, code_cell, escaped, table_row
 from ncu_roofline.version import VERSION
 
 MARKER: Final = "<!-- ncu-roofline compare -->"
@@ -99,7 +100,7 @@ def _row(number: int, one: Compared) -> str:
         *words.factors(one),
         words.bound(one),
     ]
-    return table_row([str(number), code(short_kernel(one.name, _KERNEL)).replace("|", "\\|"), *map(escaped, cells)])
+    return table_row([str(number), code_cell(short_kernel(one.name, _KERNEL)), *map(escaped, cells)])
 
 
 def _details(comparison: Comparison) -> Iterator[str]:

@@ -63,6 +63,7 @@ def drawers(analysis: Analysis, marks: Sequence[Mark], *, room: int) -> Iterator
         yield f"<p>{_why(mark, columns['bound.by'][mine].tolist())}</p>"
         yield from _facts(mark, columns["time"][mine].tolist())
         yield from _ledger(analysis, mark, mine[0])
+        yield from _problem(mark)
         yield from _missing(analysis.columns, mine[0], everywhere)
         found = dict.fromkeys(place for launch in mark.members for place in naming.get(launch, ()))
         yield from _findings(analysis.finding_list, list(found))
@@ -152,29 +153,25 @@ def _ledger(analysis: Analysis, mark: Mark, first: int) -> Iterator[str]:
     for name, use in uses:
         yield from _line(analysis, mark, first, name, use)
     yield "</tbody></table>"
-    yield from _problem(analysis, mark)
 
 
-def _problem(analysis: Analysis, mark: Mark) -> Iterator[str]:
+def _problem(mark: Mark) -> Iterator[str]:
     """What the problem needs of the group, where a ledger says it for all of its launches."""
-    columns = analysis.columns
-    if "ledger" not in columns:
+    ledger = mark.ledger
+    if ledger.get("ledger") is None:
         return
-    mine = np.searchsorted(columns["launch"], mark.members)
-    title_of = columns["ledger"][mine[0]]
-    if title_of is None or (columns["ledger"][mine] != title_of).any():
-        return
-    unit = str(columns["ledger.unit"][mine][0])
-    work, executed, compulsory = (
-        float(columns[name][mine].sum()) for name in ("ledger.work", "ledger.executed", "traffic.dram.compulsory")
-    )
-    said = [f"useful {quantity(work, unit)}, {quantity(work / mark.time, f'{unit}/s')}"] if work > 0 else []
-    least = "" if columns["ledger.complete"][mine].all() else "at least "
-    said += [f"executed {least}{executed / work:.4g} times as much"] if work > 0 and executed > 0 else []
-    moved = mark.traffic["dram"].total if "dram" in mark.traffic else math.nan
-    said += [f"compulsory {quantity(compulsory, 'B')}"] if compulsory > 0 else []
-    said += [f"DRAM moved {moved / compulsory:.4g} times as much"] if compulsory > 0 and moved >= 0 else []
-    yield f'<p data-testid="problem">What the problem needs ({text(str(title_of))}): {"; ".join(said)}.</p>'
+    unit, work, rate, padding = (ledger[f"ledger.{name}"] for name in ("unit", "work", "rate", "padding"))
+    compulsory, traffic = ledger["ledger.compulsory"], ledger["ledger.traffic"]
+    said = []
+    if work > 0:
+        said.append(f"useful {quantity(work, unit)}" + (f", {quantity(rate, f'{unit}/s')}" if rate > 0 else ""))
+        least = "" if ledger["ledger.complete"] else "at least "
+        said += [f"executed {least}{padding:.4g} times as much"] if padding > 0 else []
+    if compulsory > 0:
+        said.append(f"compulsory {quantity(compulsory, 'B')}")
+        said += [f"DRAM moved {traffic:.4g} times as much"] if traffic >= 0 else []
+    if said:
+        yield f'<p data-testid="problem">What the problem needs ({text(ledger["ledger"])}): {"; ".join(said)}.</p>'
 
 
 def _line(analysis: Analysis, mark: Mark, first: int, name: str, use: Use) -> Iterator[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from ncu_roofline.arrays import BoolArray, FloatArray
 from ncu_roofline.budget import ApplicationBound
@@ -51,7 +53,8 @@ class Mark:
     ``path`` is the floating-point one that is drawn, ``rate`` its work per second; ``intensity``: that over the bytes
     per second of each tier (FLOP/byte); ``tier`` is the one at which it is drawn. ``leading`` is the path nearest to
     its ceiling, which may do no FLOP, with its rate; ``all_intensity``: FLOP of all paths over the bytes of each tier;
-    ``busy``: throughput percentages of ncu, the lowest and the highest of the launches.
+    ``busy``: throughput percentages of ncu, the lowest and the highest of the launches; ``ledger``: columns of the
+    group's ledger (``group_launches``), empty where no problem is given.
     """
 
     number: int
@@ -70,6 +73,7 @@ class Mark:
     traffic: Mapping[str, Use]
     leading: tuple[str | None, float]
     busy: Mapping[str, tuple[float, float]]
+    ledger: Mapping[str, Any]
     intensity: Mapping[str, float]
     all_intensity: Mapping[str, float]
     bound: str | None
@@ -154,6 +158,15 @@ class Chart:
 
     def _holds(self, intensity: float, rate: float) -> bool:
         return 0.0 <= self.frame.x(intensity) <= 1.0 and 0.0 <= self.frame.y(rate) <= 1.0
+
+
+def only_roofs(device: str, roofs: Sequence[Roof], frame: Frame) -> Chart:
+    """The roofs of a machine, on which somebody else draws."""
+    none = np.zeros(0)
+    return Chart(
+        device=device, cc=None, clock=(math.nan, math.nan), roofs=tuple(roofs), others=(), marks=(),
+        rest=Rest(0, 0, 0.0, none, none), frame=frame, time=math.nan, bound=None, mine=np.zeros(0, np.bool_),
+    )  # fmt: skip
 
 
 def usage(traffic: Mapping[str, Use], work: Mapping[str, Use]) -> dict[str, float]:

@@ -242,6 +242,7 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
             for name, title in UTILIZATION_TITLES.items()
             if group.get(f"utilization.{name}.high", math.nan) >= 0
         },
+        ledger={name: value for name, value in group.items() if name.partition(".")[0] == "ledger"},
         intensity=intensity,
         all_intensity={tier: _intensity([work[name] for name in flop], use) for tier, use in shown.items()},
         bound=bound,
