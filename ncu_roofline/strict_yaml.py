@@ -48,6 +48,14 @@ class YamlFile:
             if key not in keys:
                 self.report(f"{path}.{key}", f"unknown key; known here are {', '.join(sorted(keys))}")
 
+    def top(self, schema: int, keys: Collection[str]) -> dict[str, Any]:
+        """The mapping that a file is, which has no keys but these and a schema."""
+        top = self.mapping("$", self.data)
+        self.only("$", top, {"schema", *keys})
+        if top.get("schema", schema) != schema:
+            self.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {schema}")
+        return top
+
     def entries(self, name: str, schema: int, *, of: str = "", beside: Collection[str] = ()) -> list[Any]:
         """The list that a file consists of beside its schema; at least one entry where ``of`` names what they are.
 
@@ -55,11 +63,7 @@ class YamlFile:
         """
         if self.problems:
             return []
-        top = self.mapping("$", self.data)
-        self.only("$", top, {"schema", name, *beside})
-        if top.get("schema", schema) != schema:
-            self.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {schema}")
-        found = top.get(name)
+        found = self.top(schema, {name, *beside}).get(name)
         if isinstance(found, list) and (found or not of):
             return found
         self.report(f"$.{name}", f"must be a list of at least one {of}" if of else "must be a list")

@@ -10,12 +10,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ncu_roofline.cli import main
+from ncu_roofline.cli.model import model
 from ncu_roofline.errors import DataFileError, UsageError
 from ncu_roofline.ledger import KINDS, Ledger, cases, crossing, ledger_bound, read_stages, stages_bound
 from ncu_roofline.machine import Machine, Roof, machine
@@ -565,6 +567,17 @@ def test_amounts_beyond_all_numbers_are_refused(write: Write) -> None:
     factors = ", ".join(["a"] * 14)
     path = write(f"kinds: {{k: {{parameters: {{a: null}}, work: [[{factors}]]}}}}", "kinds.yaml")
     assert "beyond all numbers" in refused("--kinds", path, "k", "-a", "1e24", "--peak", "1")
+
+
+def test_no_parameter_is_called_as_an_option(write: Write) -> None:
+    command = model.get_command(click.Context(model), "axpy")
+    assert command is not None
+    options = [name for option in command.params if not str(option.name).startswith("given_") for name in option.opts]
+    names = [name.lstrip("-") for name in options]
+    for name in names:
+        path = write(f"kinds: {{k: {{parameters: {{{name}: 3}}, work: [[2]]}}}}", "kinds.yaml")
+        assert f"'{name}' is the name of an option or key" in refused("--kinds", path, "axpy")
+    assert {"device", "o", "output"} <= set(names)
 
 
 def test_kinds_have_no_effect_on_stages(write: Write) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from ncu_roofline.launch_filter import KEYS
 from ncu_roofline.ledger.problem import Kind, Ledger, Parameter, Parameters, as_number
 from ncu_roofline.strict_yaml import YamlFile
 from ncu_roofline.vocabulary import PATHS, work_unit
@@ -19,10 +20,7 @@ _STAGES: Final = "stages"
 """The name of a command beside those of the kinds."""
 _RESERVED: Final = frozenset(
     {
-        "kernel",
-        "grid",
-        "block",
-        "nvtx",
+        *KEYS,
         "kind",
         "name",
         "count",

@@ -196,13 +196,10 @@ def read_kinds_file(path: str) -> dict[str, Kind]:
 
     """
     file = read_yaml(Path(path))
-    top = {} if file.problems else file.mapping("$", file.data)
-    if not file.problems:
-        file.only("$", top, {"schema", "kinds", *_ENTRIES})
-        if top.get("schema", _SCHEMA) != _SCHEMA:
-            file.report("$.schema", f"schema {top['schema']!r} is not known; this version reads schema {_SCHEMA}")
-        if "kinds" not in top:
-            file.report("$", "has no kinds")
+    file.refuse_problems()
+    top = file.top(_SCHEMA, {"kinds", *_ENTRIES})
+    if "kinds" not in top:
+        file.report("$", "has no kinds")
     found = read_kinds(file, top.get("kinds", {}), KINDS)
     file.refuse_problems()
     return found

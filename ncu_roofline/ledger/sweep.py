@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import Any, Final
 
 from ncu_roofline.errors import UsageError
@@ -79,12 +79,16 @@ def crossing(kind: Kind, given: Mapping[str, Any], parameter: str, machine: Mach
         # Where both go to the same limit, rounding says nothing.
         return 0 if not abs(apart) > _SAME * max(bound.memory, bound.compute) else 1 if apart > 0 else -1
 
-    signs = [(value, sign(value)) for value in possible_values(kind, given, parameter)]
-    decided = [(value, side) for value, side in signs if side]
-    for (low, side), (high, other) in pairwise(decided):
-        if side != other:
-            return _edge(low, high, partial(is_on, side))
-    return signs[0][0] if decided and not signs[0][1] else math.nan
+    # Values without a side say nothing of where the sides change, but the first one may be where they are equal.
+    start: tuple[float, int] | None = None
+    decided: tuple[float, int] | None = None
+    for value in possible_values(kind, given, parameter):
+        side = sign(value)
+        start = start or (value, side)
+        if side and decided and decided[1] != side:
+            return _edge(decided[0], value, partial(is_on, decided[1]))
+        decided = (value, side) if side else decided
+    return start[0] if start and decided and not start[1] else math.nan
 
 
 def possible_values(kind: Kind, given: Mapping[str, Any], parameter: str) -> Iterator[float]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -14,18 +13,17 @@ from ncu_roofline.comparison import Compared, Comparison, Verdict
 from ncu_roofline.formats import visible
 from ncu_roofline.render.comparison import words
 from ncu_roofline.render.picture import Chart, Frame, Roof
-from ncu_roofline.render.picture.chart import COMPUTE, NOT_KNOWN, Rest
+from ncu_roofline.render.picture.chart import COMPUTE, NOT_KNOWN, only_roofs
 from ncu_roofline.render.picture.frame import frame_of
 from ncu_roofline.render.picture.labels import Box, place_labels
 from ncu_roofline.render.picture.names import short_names
 from ncu_roofline.render.picture.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Plot
 from ncu_roofline.render.picture.roofs import covered, draw_ridges, draw_roofs
 from ncu_roofline.render.picture.shapes import CHARACTER, NOT_CLICKED, halo, line, look, shape, text
-from ncu_roofline.render.picture.svg import FONT, draw_axes
+from ncu_roofline.render.picture.svg import HEIGHT, document, draw_axes
 from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, TIERS
 from ncu_roofline.wording import count
 
-_HEIGHT: Final = 438
 _EMPTY: Final = 80
 _RADIUS: Final = 8.0
 _TICK: Final = 3.5
@@ -60,18 +58,9 @@ def to_svg(comparison: Comparison, colors: dict[str, str], frame: Frame | None =
     """
     moved = moves(comparison)
     plot = Plot(_chart(comparison, moved, frame), colors)
-    height = _HEIGHT if moved else _EMPTY
     named = f"Roofline before and after: {words.verdict(comparison.whole)}"
-    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
-    names = f'font-family="{FONT}" font-size="11" aria-label={quoteattr(named)} data-testid="compare"'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {names}>',
-        f"<title>{escape(named)}</title>",
-        f'<rect width="{WIDTH}" height="{height}" fill="{colors["page"]}"/>',
-        *_body(comparison, plot, moved),
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"
+    size = (WIDTH, HEIGHT if moved else _EMPTY)
+    return document(size, named, _body(comparison, plot, moved), colors, testid="compare")
 
 
 def moves(comparison: Comparison) -> list[Moved]:
@@ -122,13 +111,8 @@ def _chart(comparison: Comparison, moved: Sequence[Moved], frame: Frame | None) 
     alone = [(one.of, side) for some, side in ((comparison.new, 1), (comparison.gone, 0)) for one in some]
     points += [at for at in (_place(of, side) for of, side in alone) if at is not None]
     bandwidths, ceilings = ([roof.value for roof in roofs if roof.is_tier is tier] for tier in (True, False))
-    none = np.zeros(0)
     devices = visible(" and ".join(device.label for device in comparison.after.devices))
-    return Chart(
-        device=devices, cc=None, clock=(math.nan, math.nan), roofs=tuple(roofs),
-        others=(), marks=(), rest=Rest(0, 0, 0.0, none, none), frame=frame or frame_of(bandwidths, ceilings, points),
-        time=comparison.whole.after.median, bound=None, mine=np.zeros(0, np.bool_),
-    )  # fmt: skip
+    return only_roofs(devices, roofs, frame or frame_of(bandwidths, ceilings, points))
 
 
 def _body(comparison: Comparison, plot: Plot, moved: Sequence[Moved]) -> Iterator[str]:

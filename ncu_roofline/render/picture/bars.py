@@ -6,12 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
-from xml.sax.saxutils import escape, quoteattr
 
 from ncu_roofline.formats import seconds
 from ncu_roofline.render.picture.chart import COMPUTE
 from ncu_roofline.render.picture.shapes import CHARACTER, halo, line, text
-from ncu_roofline.render.picture.svg import FONT
+from ncu_roofline.render.picture.svg import document
 
 _WIDTH: Final = 800
 _LEFT: Final = 250.0
@@ -40,14 +39,7 @@ def to_bars(title: str, bars: Sequence[Bar], call: float, colors: dict[str, str]
     def x(value: float) -> float:
         return _LEFT + (_RIGHT - _LEFT) * math.log10(value / low) / math.log10(high / low)
 
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:g}" width="{_WIDTH}" '
-        f'height="{height:g}" role="img" aria-label={quoteattr(title)} font-family="{FONT}" font-size="11">'
-    )
     parts = [
-        head,
-        f"<title>{escape(title)}</title>",
-        f'<rect width="{_WIDTH}" height="{height:g}" fill="{colors["page"]}"/>',
         text(20, 20, title, colors["text"], size=13, weight=600),
         *_legend(call, colors),
     ]
@@ -61,7 +53,7 @@ def to_bars(title: str, bars: Sequence[Bar], call: float, colors: dict[str, str]
         parts += _bar(bar, _TOP + _ROW * number, x, colors)
     if call > 0:
         parts.append(line(x(call), _TOP - 6, x(call), height - 26, colors["text"], 1, dash="2 3", title="launching"))
-    return "\n".join([*parts, "</svg>\n"])
+    return document((_WIDTH, height), title, parts, colors)
 
 
 def _legend(call: float, colors: dict[str, str]) -> Iterator[str]:

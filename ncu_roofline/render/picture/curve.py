@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
-
-import numpy as np
 
 from ncu_roofline.formats import quantity
-from ncu_roofline.render.picture.chart import COMPUTE, Chart, Rest, Roof
+from ncu_roofline.render.picture.chart import COMPUTE, Roof, only_roofs
 from ncu_roofline.render.picture.frame import frame_of
 from ncu_roofline.render.picture.plot import LEFT, RIGHT, WIDTH, Plot
 from ncu_roofline.render.picture.roofs import draw_ridges, draw_roofs
 from ncu_roofline.render.picture.shapes import CHARACTER, halo, look, shape, text
-from ncu_roofline.render.picture.svg import FONT, draw_axes
+from ncu_roofline.render.picture.svg import HEIGHT, document, draw_axes
 
-_HEIGHT = 438
 _RADIUS = 4.5
 
 
@@ -52,31 +47,16 @@ def to_curves(
     """
     points = [(point.intensity, point.rate) for curve in curves for point in curve]
     frame = frame_of([roof.value for roof in roofs if roof.is_tier], [r.value for r in roofs if not r.is_tier], points)
-    empty = np.zeros(0)
-    chart = Chart(
-        machine, None, (math.nan, math.nan), tuple(roofs), (), (), Rest(0, 0, 0.0, empty, empty), frame, math.nan, None,
-        empty.astype(np.bool_),
-    )  # fmt: skip
-    plot = Plot(chart, colors)
-    named = f"{title} on {machine}"
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {_HEIGHT}" width="{WIDTH}" height="{_HEIGHT}" '
-        f'role="img" aria-label={quoteattr(named)} font-family="{FONT}" font-size="11">'
-    )
-    return "\n".join(
-        [
-            head,
-            f"<title>{escape(named)}</title>",
-            f'<rect width="{WIDTH}" height="{_HEIGHT}" fill="{colors["page"]}"/>',
-            text(LEFT, 18, title, colors["text"], size=13, weight=600),
-            text(LEFT, 33, f"{machine}. Points are upper bounds of the rate.", colors["muted"]),
-            *draw_axes(plot),
-            *draw_roofs(plot),
-            *draw_ridges(plot),
-            *_curves(plot, curves),
-            "</svg>\n",
-        ]
-    )
+    plot = Plot(only_roofs(machine, roofs, frame), colors)
+    parts = [
+        text(LEFT, 18, title, colors["text"], size=13, weight=600),
+        text(LEFT, 33, f"{machine}. Points are upper bounds of the rate.", colors["muted"]),
+        *draw_axes(plot),
+        *draw_roofs(plot),
+        *draw_ridges(plot),
+        *_curves(plot, curves),
+    ]
+    return document((WIDTH, HEIGHT), f"{title} on {machine}", parts, colors)
 
 
 def _curves(plot: Plot, curves: Sequence[Sequence[Point]]) -> Iterator[str]:

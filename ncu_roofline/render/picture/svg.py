@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -15,10 +15,38 @@ from ncu_roofline.render.picture.roofs import draw_ridges, draw_roofs, value_of
 from ncu_roofline.render.picture.shapes import line, text
 from ncu_roofline.render.picture.strip import draw_shares, draw_strip, height_of_shares, height_of_strip, shares
 
-_HEIGHT: Final = 438
+HEIGHT: Final = 438
+"""Pixels of a roofline with its heading."""
 _HEIGHT_EMPTY: Final = 80
 _DESCRIBED: Final = 3
 FONT: Final = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+
+
+def document(
+    size: tuple[float, float],
+    title: str,
+    parts: Iterable[str],
+    colors: dict[str, str],
+    *,
+    description: str = "",
+    testid: str = "",
+) -> str:
+    """An SVG document of a width and height in pixels: its title, and parts on the background of the page."""
+    width, height = (f"{length:g}" for length in size)
+    data = f' data-testid="{testid}"' if testid else ""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label={quoteattr(title)} font-family="{FONT}" font-size="11"{data}>'
+    )
+    lines = [
+        head,
+        f"<title>{escape(title)}</title>",
+        *([f"<desc>{escape(description)}</desc>"] if description else []),
+        f'<rect width="{width}" height="{height}" fill="{colors["page"]}"/>',
+        *parts,
+        "</svg>",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
 
 
 def to_svg(chart: Chart, colors: dict[str, str]) -> str:
@@ -30,21 +58,11 @@ def to_svg(chart: Chart, colors: dict[str, str]) -> str:
 
     """
     named = f"Roofline of {chart.device}"
-    height, plot = _height(chart), Plot(chart, colors)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'role="img" aria-label={quoteattr(named)} font-family="{FONT}" font-size="11" data-testid="roofline-static">'
-    )
-    parts = [
-        head,
-        f"<title>{escape(named)}</title>",
-        f"<desc>{escape(_description(chart))}</desc>",
-        f'<rect width="{WIDTH}" height="{height}" fill="{colors["page"]}"/>',
-        *_heading(plot),
-        *_body(plot),
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"
+    plot = Plot(chart, colors)
+    return document(
+        (WIDTH, _height(chart)), named, [*_heading(plot), *_body(plot)], colors,
+        description=_description(chart), testid="roofline-static",
+    )  # fmt: skip
 
 
 def has_axes(chart: Chart) -> bool:
@@ -54,7 +72,7 @@ def has_axes(chart: Chart) -> bool:
 
 def _height(chart: Chart) -> int:
     if has_axes(chart):
-        return _HEIGHT + height_of_strip(chart)
+        return HEIGHT + height_of_strip(chart)
     return height_of_shares(chart) if shares(chart) else _HEIGHT_EMPTY
 
 
