@@ -45,7 +45,7 @@ from ncu_roofline.comparison.noise import _STUDENT_80, _STUDENT_975
 from ncu_roofline.errors import InputError, UsageError
 from ncu_roofline.render.comparison import to_html, to_junit, to_markdown, to_sarif, to_svg
 from ncu_roofline.render.comparison.markdown import MARKER
-from ncu_roofline.render.picture import LIGHT
+from ncu_roofline.render.picture import LIGHT, fixed_frame
 from tests.browser import Opened, violations
 from tests.support import ROOT, details, launch
 from tests.test_figure import FILLED
@@ -989,6 +989,13 @@ def test_axes_can_be_fixed(tmp_path: Path) -> None:
     assert run(SAMPLE, SAMPLE, "--figure", out, "--axes", "1:10,1e9:1e12").exit_code == 0
     assert "10 T" not in out.read_text(encoding="utf-8")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out-dark.svg", "out.svg"]
+
+
+def test_pairs_outside_of_fixed_axes_are_counted(tmp_path: Path) -> None:
+    # 10 MFLOP over 40 and 20 MB: 0.25 and 0.5 FLOP/byte.
+    comparison = both(tmp_path, [("k", {"T": "50 us", "DB": "40 Mbyte"})], [("k", {"T": "30 us", "DB": "20 Mbyte"})])
+    assert "outside, at the edge: 1 pair" in to_svg(comparison, LIGHT, fixed_frame("1:10,1e9:1e12"))
+    assert "outside" not in to_svg(comparison, LIGHT, fixed_frame("0.1:10,1e9:1e12"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -121,14 +121,16 @@ def _body(comparison: Comparison, plot: Plot, moved: Sequence[Moved]) -> Iterato
     changed = {number for number, _ in words.shown(comparison)}
     unchanged = len(comparison.pairs) - len(changed)
     same = f"; {count(unchanged, 'pair')} with the same time and amounts not drawn" if unchanged else ""
-    yield text(LEFT, 33, f"{words.times(whole)}; {words.tally(comparison)}{same}", colors["muted"])
+    drawn = [one for one in moved if one.number in changed][:_DRAWN]
+    outside = sum(not all(plot.chart.holds(*at) for at in (one.before, one.after)) for one in drawn)
+    edge = f"; outside, at the edge: {count(outside, 'pair')}" if outside else ""
+    yield text(LEFT, 33, f"{words.times(whole)}; {words.tally(comparison)}{same}{edge}", colors["muted"])
     if not moved:
         yield text(LEFT, 60, "No pair has times, FLOP and bytes on both sides.", colors["text"], size=12)
         return
     yield from draw_axes(plot)
     yield from draw_roofs(plot)
     yield from draw_ridges(plot)
-    drawn = [one for one in moved if one.number in changed][:_DRAWN]
     names = short_names([one.pair.name for one in drawn])
     judged = comparison.verdict is not Verdict.INCOMPARABLE
     for one, name in zip(reversed(drawn), reversed(names), strict=True):

@@ -154,9 +154,10 @@ class Chart:
     @property
     def outside(self) -> tuple[Mark, ...]:
         """Groups that lie beyond the frame."""
-        return tuple(mark for mark in self.marks if mark.tier and not self._holds(mark.intensity[mark.tier], mark.rate))
+        return tuple(mark for mark in self.marks if mark.tier and not self.holds(mark.intensity[mark.tier], mark.rate))
 
-    def _holds(self, intensity: float, rate: float) -> bool:
+    def holds(self, intensity: float, rate: float) -> bool:
+        """Whether a place (FLOP/byte, FLOP/s) lies in the frame."""
         return 0.0 <= self.frame.x(intensity) <= 1.0 and 0.0 <= self.frame.y(rate) <= 1.0
 
 

@@ -45,7 +45,7 @@ def document(
         f'<rect width="{width}" height="{height}" fill="{colors["page"]}"/>',
         *parts,
         "</svg>",
-    ]  # fmt: skip
+    ]
     return "\n".join(lines) + "\n"
 
 
