@@ -37,6 +37,22 @@ def numbered(items: Iterable[_Item]) -> tuple[npt.NDArray[np.intp], list[_Item]]
     return np.fromiter(map(numbers.__getitem__, each), np.intp, len(each)), distinct
 
 
+def renumbered(codes: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Small whole numbers, 0 or more, as numbers among the distinct ones by first appearance.
+
+    Also where each of these appears first. Takes memory for the largest number.
+    """
+    if not len(codes):
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    # Of several values for one place the last one stays, so it is filled from the end.
+    first_of = np.full(int(codes.max()) + 1, -1, np.intp)
+    first_of[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    firsts = np.sort(first_of[first_of >= 0])
+    number_of = np.empty(len(first_of), np.intp)
+    number_of[codes[firsts]] = np.arange(len(firsts))
+    return number_of[codes], firsts
+
+
 def nothing(size: int) -> ObjectArray:
     """A column of objects in which nothing is known."""
     return np.full(size, None, dtype=object)

@@ -22,7 +22,7 @@ _INSTANCE: Final = re.compile(r"([A-Z][A-Z0-9_.]*):\s*([0-9][0-9.,]*)")
 _TOTAL: Final = re.compile(r"\s*([0-9][0-9.,]*)\s*\(")
 
 
-def read_histograms(cells: pl.DataFrame, launches: int, separator: str) -> dict[str, FloatArray]:
+def read_histograms(cells: pl.DataFrame, printed: pl.DataFrame, launches: int, separator: str) -> dict[str, FloatArray]:
     """Opcodes of printed histograms over the launches; NaN where none was printed.
 
     A cell is the total with its instances, ``1,500 (FFMA: 1,000; LDG.E: 500)``. One whose instances do not add up to
@@ -30,12 +30,15 @@ def read_histograms(cells: pl.DataFrame, launches: int, separator: str) -> dict[
 
     Args:
         cells: printed cells (schema ``CELL_SCHEMA``).
+        printed: what they were printed as (schema ``PRINTED_SCHEMA``).
         launches: number of launches.
         separator: what groups digits in this file.
 
     """
     found: dict[int, dict[str, float]] = {}
-    for launch, text in cells.filter(pl.col("metric") == HISTOGRAM).select("launch", "text").iter_rows():
+    of_histogram = (printed["metric"] == HISTOGRAM).arg_true()
+    mine = cells.filter(pl.col("printed_as").is_in(of_histogram.implode()))
+    for launch, text in mine.select("launch", "text").iter_rows():
         counts: dict[str, float] = {}
         for opcode, count in _INSTANCE.findall(text):
             counts[opcode] = counts.get(opcode, 0.0) + _whole(count, separator)

@@ -44,7 +44,6 @@ _DECIMALS: Final = 2
 DURATION: Final = "gpu__time_duration"
 _BASE_TIME: Final = "ns"
 
-_PRINTED: Final = ("section", "metric", "unit")
 _SEPARATORS: Final = {"c": (",", "."), "european": (".", ",")}
 _INSTANCES: Final = r"(?s)^(-?[0-9.,]+(?:[eE][-+]?[0-9]+)?)\s*\(.*\)$"
 KINDS: Final = {
@@ -160,7 +159,7 @@ def stored_cells(kind: int, column: FloatArray, launches: npt.NDArray[np.intp]) 
 
 def described(cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
     """Cells with the columns of their kind."""
-    return cells.join(kinds, on="kind", how="left", maintain_order="left")
+    return cells.hstack(kinds.select(pl.exclude(cells.columns))[cells["kind"]])
 
 
 def normalise(
@@ -185,25 +184,23 @@ def normalise(
         InputError: if every number of the report could be of either number format.
 
     """
-    cells, kinds = _by_kind(report.cells, labels, frozenset(used | texts))
-    is_text = pl.col("kind").is_in(kinds.filter(pl.col("metric").is_in(list(texts)))["kind"].implode())
-    named = described(cells.filter(is_text), kinds)
-    cells = cells.filter(~is_text)
-    distinct = cells["text"].unique(maintain_order=True)
-    chosen = _number_locale(report.path, distinct.to_frame().select(_number(pl.first())).to_series(), locale)
-    cells = cells.join(_numbers(distinct, chosen), on="text", how="left", maintain_order="left")
-    none = cells.filter(pl.col("value").is_null())
-    missing, not_numbers = none.filter("is_missing"), none.filter(~pl.col("is_missing"))
+    cells, kinds = _by_kind(report, labels, frozenset(used | texts))
+    named, cells = _apart(cells, kinds["metric"].is_in(list(texts)).to_numpy()[cells["kind"].to_numpy()])
+    which, distinct = _distinct(cells["text"])
+    plain = distinct.to_frame().select(_number(pl.first())).to_series()
+    chosen = _number_locale(report.path, plain, locale)
+    cells = cells.hstack(_numbers(plain, chosen)[which])
+    none, cells = _apart(cells, np.isnan(cells["value"].to_numpy()))
+    missing, not_numbers = _apart(none, none["is_missing"].to_numpy())
     # Everything that is used counts something: below zero it was not measured.
-    negative = cells.filter(pl.col("value") < 0)
-    cells = _base_units(report.path, cells.filter(pl.col("value") >= 0), kinds)
+    negative, cells = _apart(cells, cells["value"].to_numpy() < 0)
+    cells = _base_units(report.path, cells, kinds)
     values, conflicts = _columns(cells, "value", kinds, len(report)), cells.clear()
     if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
         # Two cells of one launch and metric fell on one place.
         cells, conflicts = _deduplicate(cells)
         values = _columns(cells, "value", kinds, len(report))
-    missing = described(missing, kinds).select("launch", "metric")
-    opcodes = read_histograms(report.cells, len(report), _SEPARATORS[chosen][0])
+    opcodes = read_histograms(report.cells, report.printed, len(report), _SEPARATORS[chosen][0])
     counted = opcode_counters(opcodes, used)
     exact = np.zeros(len(report))
     return Counters(
@@ -212,12 +209,14 @@ def normalise(
         rounding=_columns(cells, "rounding", kinds, len(report)) | dict.fromkeys(counted, exact),
         texts={
             str(metric): _texts(part, len(report))
-            for (metric,), part in named.partition_by("metric", as_dict=True).items()
+            for (metric,), part in described(named, kinds).partition_by("metric", as_dict=True).items()
         },
         cells=cells.select("launch", "line", "kind", "text", "value", "rounding"),
         kinds=kinds,
         conflicts=described(conflicts, kinds),
-        not_available=pl.concat([missing, _other_not_available(report.cells, used | texts)]),
+        not_available=pl.concat(
+            [described(missing, kinds).select("launch", "metric"), _other_not_available(report, used | texts)]
+        ),
         not_numbers=described(not_numbers, kinds),
         negative=described(negative, kinds),
         locale=chosen,
@@ -226,18 +225,15 @@ def normalise(
     )
 
 
-def _by_kind(cells: pl.DataFrame, labels: Labels, used: frozenset[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _by_kind(report: RawReport, labels: Labels, used: frozenset[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Cells of used metrics with the number of their kind, and the kinds.
 
     A kind is what cells of one section, printed name and unit stand for: the metric and its number (``code``), the
     dimension that the name asks for and that of the unit, and the factors to base units (null: unknown unit).
     """
-    key = _printed_key(cells)
-    printed = cells.select(key, *_PRINTED).unique("key", maintain_order=True).with_row_index("printed_as")
-    names = printed.select("printed_as", pl.col(_PRINTED).cast(pl.String))
     wanted = [
         (number, section, name, unit, target)
-        for number, section, name, unit in names.iter_rows()
+        for number, (section, name, unit) in enumerate(report.printed.iter_rows())
         if (target := find_target(labels, section, name)) is not None and used.intersection(target.metrics)
     ]
     # Reports of 2019, whose duration has no rollup, state no unit at all; the base unit of time is the nanosecond.
@@ -251,20 +247,20 @@ def _by_kind(cells: pl.DataFrame, labels: Labels, used: frozenset[str]) -> tuple
             code = codes.setdefault(metric, len(codes))
             rows.append((number, section, name, unit, metric, code, target.dimension, target.divide, *factors))
     kinds = pl.DataFrame(rows, schema=KINDS, orient="row").with_row_index("kind")
-    keys = printed.select("key", "printed_as").join(
-        kinds.select("printed_as", "kind"), on="printed_as", how="inner", maintain_order="left"
-    )
-    joined = cells.select("launch", "line", "text", key).join(keys, on="key", how="inner", maintain_order="left")
-    return joined.select("launch", "line", "kind", "text"), kinds
+    cells, printed_as = report.cells, report.cells["printed_as"].to_numpy()
+    # A cell has as many kinds as metrics that it stands for; those of one printed name follow each other.
+    kinds_of = np.bincount(kinds["printed_as"].to_numpy(), minlength=report.printed.height)
+    kind = (np.cumsum(kinds_of) - kinds_of)[printed_as]
+    if (kinds_of != 1).any():
+        times = kinds_of[printed_as]
+        row = np.repeat(np.arange(len(times)), times)
+        cells, kind = cells[row], kind[row] + np.arange(len(row)) - (np.cumsum(times) - times)[row]
+    return cells.select("launch", "line", pl.Series("kind", kind, pl.UInt32), "text"), kinds
 
 
-def _printed_key(cells: pl.DataFrame) -> pl.Series:
-    """One number for each section, name and unit: a join on it takes half the time of one on the three."""
-    key = pl.Series("key", np.zeros(cells.height, np.uint64))
-    for name in _PRINTED if cells.height else ():
-        codes = cells[name].to_physical()
-        key = key * (int(codes.to_numpy().max()) + 1) + codes
-    return key
+def _apart(cells: pl.DataFrame, hit: npt.NDArray[np.bool_]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Some cells, and the others."""
+    return (cells.filter(hit), cells.filter(~hit)) if hit.any() else (cells.clear(), cells)
 
 
 def find_target(labels: Labels, section: str, name: str) -> Target | None:
@@ -308,82 +304,91 @@ def _number_locale(path: str, texts: pl.Series, locale: str) -> str:
     return "c"
 
 
+def _distinct(texts: pl.Series) -> tuple[npt.NDArray[np.intp], pl.Series]:
+    """Number of each text among the distinct ones, and these in order of first appearance."""
+    places = texts.to_frame("text").with_row_index("place").group_by("text", maintain_order=True).agg("place")
+    numbers = np.empty(len(texts), np.intp)
+    numbers[places["place"].explode().to_numpy()] = np.repeat(np.arange(places.height), places["place"].list.len())
+    return numbers, places["text"]
+
+
 def _number(text: pl.Expr) -> pl.Expr:
     """The number of a text, without the mark of a doubtful one and without instances, as in ``12 (3; 4; 5)``."""
     return text.str.strip_chars().str.strip_prefix("(!)").str.strip_chars().str.replace(_INSTANCES, "${1}")
 
 
 def _numbers(texts: pl.Series, locale: str) -> pl.DataFrame:
-    """Texts with ``value`` (null: no finite number), ``step``, ``is_whole`` and ``is_missing`` (printed as absent)."""
+    """The ``value`` of numbers (NaN: no finite one), ``step``, ``is_whole`` and ``is_missing`` (printed as absent)."""
     group, point = _SEPARATORS[locale]
-    plain = _number(pl.col("text")).str.replace_all(group, "", literal=True).str.replace(point, ".", literal=True)
-    table = texts.to_frame("text").with_columns(plain.alias("plain"))
+    plain = pl.first().str.replace_all(group, "", literal=True).str.replace(point, ".", literal=True)
+    table = texts.to_frame().select(plain.alias("plain"))
     table = table.with_columns(pl.col("plain").cast(pl.Float64, strict=False).alias("value"))
     places = pl.col("plain").str.extract(r"\.([0-9]+)").str.len_bytes().fill_null(0).cast(pl.Int32)
     exponent = pl.col("plain").str.extract(r"[eE]([+-]?[0-9]{1,3})$").cast(pl.Int32, strict=False)
     # ncu prints two decimals and drops zeros; a number with an exponent has the digits that it shows.
     last = pl.when(exponent.is_null()).then(-pl.max_horizontal(places, pl.lit(_DECIMALS))).otherwise(exponent - places)
     return table.select(
-        "text",
-        pl.when(pl.col("value").is_finite()).then("value").alias("value"),
+        pl.when(pl.col("value").is_finite()).then("value").otherwise(np.nan).alias("value"),
         pl.lit(10.0).pow(last).alias("step"),
         ((places == 0) & exponent.is_null()).alias("is_whole"),
         pl.col("plain").str.to_lowercase().is_in(_NOT_AVAILABLE).alias("is_missing"),
     )
 
 
-def _other_not_available(cells: pl.DataFrame, used: AbstractSet[str]) -> pl.DataFrame:
+def _other_not_available(report: RawReport, used: AbstractSet[str]) -> pl.DataFrame:
     """Launch and name of metrics that no map uses and that ncu printed as not available: maybe misspelt."""
+    names = report.printed["metric"]
+    is_other = np.array([name not in used and bool(re.match(_METRIC_NAME, name)) for name in names], np.bool_)
+    cells, _ = _apart(report.cells, is_other[report.cells["printed_as"].to_numpy()])
     few = cells.filter(pl.col("text").is_in(["n/a", "(!) n/a", "(!) nan"]))
-    few = few.select("launch", pl.col("metric").cast(pl.String))
-    is_used = [name in used for name in few["metric"]]
-    return few.filter(pl.col("metric").str.contains(_METRIC_NAME) & ~pl.Series(is_used, dtype=pl.Boolean))
+    return few.select("launch", names.gather(few["printed_as"]).alias("metric"))
 
 
 def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
-    """Convert ``value`` to base units and add ``rounding``; cells of another dimension are left out."""
-    present = kinds.filter(pl.col("kind").is_in(cells["kind"].unique().implode()))
-    _refuse(path, cells, present.filter(pl.col("times").is_null()), "the unit is unknown")
-    other = present.filter(pl.col("dimension") != pl.col("has"))
-    if other.height:
-        cells = cells.filter(~pl.col("kind").is_in(other["kind"].implode()))
-    _refuse_impossible(path, cells, present.join(other, on="kind", how="anti", maintain_order="left"))
-    kind = cells["kind"]
-    times, divisor = kinds["times"].gather(kind), (kinds["per"] * kinds["divide"]).gather(kind)
+    """Convert ``value`` to base units and add ``rounding`` and ``code``; cells of another dimension are left out."""
+    present = np.bincount(cells["kind"].to_numpy(), minlength=kinds.height) > 0
+    is_other = (kinds["dimension"] != kinds["has"]).fill_null(False).to_numpy()
+    problems = {
+        row["kind"]: problem
+        for row in kinds.filter(present & ~is_other).iter_rows(named=True)
+        if (problem := _unit_problem(row["metric"], row["has"])) is not None
+    }
+    if problems:
+        first = cells.filter(pl.col("kind").is_in(list(problems))).head(1)
+        row = described(first, kinds).row(0, named=True)
+        raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problems[row["kind"]])
+    if (present & is_other).any():
+        cells = cells.filter(~is_other[cells["kind"].to_numpy()])
+    kind = cells["kind"].to_numpy()
+    times, divisor = kinds["times"].to_numpy()[kind], (kinds["per"] * kinds["divide"]).to_numpy()[kind]
     scale = times / divisor
     # A whole number is exact only where nothing was scaled.
-    may_be_exact = kinds["has"].is_in([COUNT, BYTE, TIME]).gather(kind)
-    exact = may_be_exact & cells["is_whole"] & (scale == 1.0)
-    half_step = 0.5 * cells["step"] * scale
+    may_be_exact = kinds["has"].is_in([COUNT, BYTE, TIME]).fill_null(False).to_numpy()
+    exact = may_be_exact[kind] & cells["is_whole"].to_numpy() & (scale == 1.0)
     return cells.with_columns(
-        (cells["value"] * times / divisor).alias("value"),
-        half_step.zip_with(~exact, half_step * 0.0).alias("rounding"),
-        kinds["code"].gather(kind).alias("code"),
+        value=cells["value"].to_numpy() * times / divisor,
+        rounding=np.where(exact, 0.0, 0.5 * cells["step"].to_numpy() * scale),
+        code=kinds["code"].to_numpy()[kind],
     )
 
 
-def _refuse_impossible(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> None:
-    """Refuse a metric in a unit that it cannot have."""
-    name, has = pl.col("metric"), pl.col("has")
-    is_time = name.str.contains("^gpu__time_(duration|active)")
-    is_share = name.str.contains(".pct", literal=True)
+def _unit_problem(metric: str, has: str | None) -> str | None:
+    """Why a metric cannot be in a unit of some dimension (None: the unit is unknown); None if it can."""
+    if has is None:
+        return "the unit is unknown"
+    is_time = re.match("gpu__time_(duration|active)", metric) is not None
+    is_share = ".pct" in metric
+    if is_time and has != TIME:
+        return "a duration needs a unit of time"
+    if is_share and has != RATIO:
+        return "a percentage is printed with %"
     # ncu states the unit of the count for rates of NVLink and of derived metrics, and none for tensor operations.
-    is_rate = name.str.ends_with(".per_second") & ~name.str.contains("^(nvl[rt]x|derived)__") & (has != COUNT)
-    neither = (~is_time & (has == TIME)) | (~is_share & (has == RATIO))
-    for impossible, problem in (
-        (is_time & (has != TIME), "a duration needs a unit of time"),
-        (is_share & (has != RATIO), "a percentage is printed with %"),
-        (is_rate & ~has.str.ends_with("/s"), "a rate needs a unit per second"),
-        (neither, "a counter is printed with neither a time nor a percentage"),
-    ):
-        _refuse(path, cells, kinds.filter(impossible), problem)
-
-
-def _refuse(path: str, cells: pl.DataFrame, kinds: pl.DataFrame, problem: str) -> None:
-    if kinds.height:
-        first = cells.filter(pl.col("kind").is_in(kinds["kind"].implode())).head(1)
-        row = described(first, kinds).row(0, named=True)
-        raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problem)
+    is_rate = metric.endswith(".per_second") and not re.match("(nvl[rt]x|derived)__", metric) and has != COUNT
+    if is_rate and not has.endswith("/s"):
+        return "a rate needs a unit per second"
+    if (not is_time and has == TIME) or (not is_share and has == RATIO):
+        return "a counter is printed with neither a time nor a percentage"
+    return None
 
 
 def _deduplicate(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -398,11 +403,12 @@ def _deduplicate(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _columns(cells: pl.DataFrame, column: str, kinds: pl.DataFrame, launches: int) -> dict[str, FloatArray]:
-    """Scatter cells into one array of shape (launches,) per metric."""
-    matrix = np.full((kinds["code"].n_unique(), launches), np.nan)
-    matrix[cells["code"].to_numpy(), cells["launch"].to_numpy()] = cells[column].to_numpy()
+    """Scatter cells into one array of shape (launches,) per metric that has any."""
     names = dict(kinds.select("code", "metric").iter_rows())
-    return {names[code]: matrix[code] for code in cells["code"].unique(maintain_order=True)}
+    code = cells["code"].to_numpy()
+    matrix = np.full((len(names), launches), np.nan)
+    matrix[code, cells["launch"].to_numpy()] = cells[column].to_numpy()
+    return {names[number]: matrix[number] for number in np.flatnonzero(np.bincount(code)).tolist()}
 
 
 def _texts(cells: pl.DataFrame, launches: int) -> tuple[str | None, ...]:

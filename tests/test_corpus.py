@@ -59,6 +59,7 @@ def test_report_parsed_in_blocks_is_the_report_parsed_at_once(
     monkeypatch.setattr(rows, "WHOLE_BYTES", 0)
     in_blocks = read_report(report)
     assert in_blocks.cells.equals(at_once.cells)
+    assert in_blocks.printed.equals(at_once.printed)
     assert {k: v.tolist() for k, v in in_blocks.launches.items()} == {
         k: v.tolist() for k, v in at_once.launches.items()
     }

@@ -37,7 +37,11 @@ ROWS = ("0|k_a|T|ns|1,000", "0|k_a|DB|byte|2,000", "1|k_b|T|ns|3,000")
 
 def values(report: RawReport) -> list[tuple[int, str, str, str]]:
     """(launch, metric, unit, text) of every cell."""
-    return report.cells.select("launch", "metric", "unit", "text").rows()
+    return (
+        report.cells.hstack(report.printed[report.cells["printed_as"]])
+        .select("launch", "metric", "unit", "text")
+        .rows()
+    )
 
 
 EXPECTED = [
@@ -273,6 +277,7 @@ def test_small_blocks_read_the_same_as_one_block(write: Write, monkeypatch: pyte
     monkeypatch.setattr(lines, "BLOCK_BYTES", 700)
     parts = read_report(path)
     assert parts.cells.equals(whole.cells)
+    assert parts.printed.equals(whole.printed)
     assert {k: v.tolist() for k, v in parts.launches.items()} == {k: v.tolist() for k, v in whole.launches.items()}
     assert (parts.skipped.counts, parts.rule_rows) == (whole.skipped.counts, whole.rule_rows)
 

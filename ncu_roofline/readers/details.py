@@ -13,7 +13,6 @@ from typing import Final
 import polars as pl
 
 from ncu_roofline.readers.lines import Header
-from ncu_roofline.readers.report import CELL_SCHEMA
 
 FORM: Final = "csv-details"
 
@@ -48,14 +47,15 @@ def kept(columns: Collection[str], names: AbstractSet[str] | None) -> list[pl.Ex
     wanted = is_metric
     if names is not None:
         wanted = pl.col("metric").is_in(list(names)) | (is_metric & pl.col("text").is_in(NOT_AVAILABLE))
-    found = {name: (pl.col(name) if name in columns else pl.lit("")).cast(CELL_SCHEMA[name]) for name in _CELL}
+    found = {name: (pl.col(name) if name in columns else pl.lit("")) for name in _CELL}
+    types = dict.fromkeys(_COLUMNS, pl.Categorical()) | {"text": pl.String()}
     return [
-        *(pl.when(wanted).then(column.fill_null("")).alias(name) for name, column in found.items()),
+        *(pl.when(wanted).then(column.cast(types[name]).fill_null("")).alias(name) for name, column in found.items()),
         (~is_metric).alias(_IS_RULE),
     ]
 
 
 def cells(frame: pl.DataFrame, launches: pl.Series) -> tuple[pl.DataFrame, int]:
-    """Cells of the wanted metrics (schema ``CELL_SCHEMA``) and the number of rule rows."""
+    """Cells of the wanted metrics, with section, metric and unit as columns, and the number of rule rows."""
     found = frame.lazy().with_columns(launches.alias("launch")).filter(pl.col("metric").is_not_null())
-    return found.select(list(CELL_SCHEMA)).collect(), int(frame[_IS_RULE].sum())
+    return found.select("launch", *_CELL, "line").collect(), int(frame[_IS_RULE].sum())

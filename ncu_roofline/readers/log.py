@@ -18,7 +18,7 @@ from ncu_roofline.arrays import objects
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers.details import NOT_AVAILABLE
 from ncu_roofline.readers.lines import LineLog, Text
-from ncu_roofline.readers.report import CELL_SCHEMA, IDENTITY_COLUMNS, RawReport
+from ncu_roofline.readers.report import IDENTITY_COLUMNS, PRINTED_SCHEMA, RawReport, numbered_cells
 
 FORM: Final = "text-log"
 
@@ -159,12 +159,16 @@ def read_log(path: str, text: Text, names: AbstractSet[str] | None, digest: Call
     if not log.identity["line"]:
         damaged = log.skipped.lines["damaged"][0]
         raise InputError(path, "no line that names a launch can be read", "Give the whole output of ncu.", damaged)
+    cells, printed = numbered_cells(
+        pl.DataFrame(log.cells, schema=["launch", *PRINTED_SCHEMA, "text", "line"], orient="row")
+    )
     return RawReport(
         path=path,
         digest=digest,
         form=FORM,
         launches={name: objects(values) for name, values in log.identity.items()},
-        cells=pl.DataFrame(log.cells, schema=CELL_SCHEMA, orient="row"),
+        cells=cells,
+        printed=printed,
         skipped=log.skipped.result(),
         rule_rows=log.rules,
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from ncu_roofline.readers.lines import Header, split_record
-from ncu_roofline.readers.report import CELL_SCHEMA
+from ncu_roofline.readers.report import CELL_SCHEMA, PRINTED_SCHEMA
 from ncu_roofline.readers.rows import LAST
 
 FORM: Final = "csv-raw"
@@ -40,20 +41,27 @@ def columns(header: Header, names: AbstractSet[str] | None) -> dict[str, int]:
     return wanted | {LAST: len(header.columns) - 1}
 
 
-def cells(frame: pl.DataFrame, launches: pl.Series, unit_of: Mapping[str, str]) -> pl.DataFrame:
-    """Cells of the metric columns, one metric after the other (schema ``CELL_SCHEMA``); they have no section."""
+def printed(columns: Collection[str], unit_of: Mapping[str, str]) -> pl.DataFrame:
+    """What the cells of the metric columns are printed as (schema ``PRINTED_SCHEMA``); they have no section."""
+    names = [name.removeprefix(_PREFIX) for name in columns if name.startswith(_PREFIX)]
+    return pl.DataFrame([("", name, unit_of.get(name, "")) for name in names], schema=PRINTED_SCHEMA, orient="row")
+
+
+def cells(frame: pl.DataFrame, launches: pl.Series, first: int) -> pl.DataFrame:
+    """Cells of the metric columns, one metric after the other (schema ``CELL_SCHEMA``).
+
+    ``first`` is the row of ``RawReport.printed`` of the first metric column.
+    """
     metrics = [name for name in frame.columns if name.startswith(_PREFIX)]
-    if not metrics or not frame.height:
+    if not metrics:
         return pl.DataFrame(schema=CELL_SCHEMA)
-    names = pl.Series([name.removeprefix(_PREFIX) for name in metrics])
-    which = pl.int_range(len(metrics) * frame.height, eager=True) // frame.height
+    numbers = np.arange(first, first + len(metrics), dtype=np.uint32)
     return pl.DataFrame(
         {
             "launch": pl.concat([launches] * len(metrics)),
-            "section": pl.Series([""]).cast(pl.Categorical).gather(which * 0),
-            "metric": names.cast(pl.Categorical).gather(which),
-            "unit": pl.Series([unit_of.get(name, "") for name in names]).cast(pl.Categorical).gather(which),
+            "printed_as": np.repeat(numbers, frame.height),
             "text": pl.concat([frame[name] for name in metrics]).fill_null(""),
             "line": pl.concat([frame["line"]] * len(metrics)),
-        }
-    ).cast(CELL_SCHEMA)
+        },
+        schema=CELL_SCHEMA,
+    )

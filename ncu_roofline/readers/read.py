@@ -22,7 +22,7 @@ from ncu_roofline.readers.binary import FORM, frame_of_rules, read_results
 from ncu_roofline.readers.container import MAGIC
 from ncu_roofline.readers.lines import Text
 from ncu_roofline.readers.packed import UNPACKING_ERRORS, unpacked
-from ncu_roofline.readers.report import CELL_SCHEMA, Loss, Progress, RawReport, SkippedLines
+from ncu_roofline.readers.report import CELL_SCHEMA, PRINTED_SCHEMA, Loss, Progress, RawReport, SkippedLines
 from ncu_roofline.readers.sniff import reject_binary
 from ncu_roofline.readers.table import read_tables
 
@@ -184,6 +184,7 @@ def _read_binary(
         form=FORM,
         launches=results.launches(stored),
         cells=pl.DataFrame(schema=CELL_SCHEMA),
+        printed=pl.DataFrame(schema=PRINTED_SCHEMA),
         skipped=SkippedLines(),
         stored=stored,
         rules=frame_of_rules(results),

@@ -6,25 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
 import polars as pl
 
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, unknown
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, renumbered, unknown
 
 Progress = Callable[[str, int, int], None]
 """Is told the path of an input, the bytes of it that were read, and how many there are."""
 
 CELL_SCHEMA: Final = pl.Schema(
-    {
-        "launch": pl.Int32(),
-        "section": pl.Categorical(),
-        "metric": pl.Categorical(),
-        "unit": pl.Categorical(),
-        "text": pl.String(),
-        "line": pl.Int64(),
-    }
+    {"launch": pl.Int32(), "printed_as": pl.UInt32(), "text": pl.String(), "line": pl.Int64()}
 )
-"""One row per printed value: launch position, section (empty on the raw page), metric name or label, unit,
-value as printed, 1-based line of the row."""
+"""One row per printed value: launch position, row of ``RawReport.printed`` that says what it was printed as, value as
+printed, 1-based line of the row."""
+
+PRINTED_SCHEMA: Final = pl.Schema({"section": pl.String(), "metric": pl.String(), "unit": pl.String()})
+"""What cells were printed as: section (empty on the raw page), metric name or label, and unit."""
 
 RULE_SCHEMA: Final = pl.Schema(
     {"launch": pl.Int32(), "rule": pl.String(), "section": pl.String(), "title": pl.String(), "text": pl.String()}
@@ -116,6 +113,23 @@ def opcode_columns(histograms: Mapping[int, Mapping[str, float]], launches: int)
     return columns
 
 
+def numbered_cells(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Cells whose section, metric and unit are columns of their own, as those of a ``RawReport``.
+
+    Returns:
+        cells (schema ``CELL_SCHEMA``) and what they were printed as, in order of first appearance (``PRINTED_SCHEMA``).
+
+    """
+    number, firsts = np.zeros(cells.height, np.intp), np.zeros(min(cells.height, 1), np.intp)
+    for name in PRINTED_SCHEMA:
+        code, of_each = renumbered(cells[name].cast(pl.Categorical).to_physical().to_numpy())
+        number, firsts = renumbered(number * len(of_each) + code)
+    return (
+        cells.with_columns(pl.Series("printed_as", number)).select(CELL_SCHEMA.names()).cast(CELL_SCHEMA),
+        cells[firsts].select(PRINTED_SCHEMA.names()).cast(PRINTED_SCHEMA),
+    )
+
+
 @dataclass(frozen=True)
 class RawReport:
     """One input as printed or, of a binary report, as stored."""
@@ -126,11 +140,14 @@ class RawReport:
     form: str
     launches: Columns
     cells: pl.DataFrame
+    """The printed values (schema ``CELL_SCHEMA``); a binary report has none."""
+    printed: pl.DataFrame
+    """What they were printed as (schema ``PRINTED_SCHEMA``)."""
     skipped: SkippedLines
     rule_rows: int = 0
     """Rows of the details page that carry a rule result instead of a metric."""
     stored: Stored | None = None
-    """Values of a binary report, which has no ``cells``."""
+    """Values of a binary report."""
     rules: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RULE_SCHEMA))
     """What NVIDIA's own rules said, of a binary report that was read as a whole (schema ``RULE_SCHEMA``)."""
     session: Session = field(default_factory=Session)

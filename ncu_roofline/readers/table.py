@@ -12,7 +12,7 @@ from ncu_roofline.readers import details, raw, summary
 from ncu_roofline.readers.launches import Launches, identity_columns
 from ncu_roofline.readers.lines import Header, LineLog, Text, find_header, is_record, line_at
 from ncu_roofline.readers.log import is_log, read_log
-from ncu_roofline.readers.report import CELL_SCHEMA, IDENTITY_COLUMNS, Progress, RawReport
+from ncu_roofline.readers.report import IDENTITY_COLUMNS, PRINTED_SCHEMA, Progress, RawReport, numbered_cells
 from ncu_roofline.readers.rows import IDS, Table, rows_of_blocks, rows_of_input
 from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
 
@@ -50,6 +50,7 @@ def read_tables(
         raise explain_no_table(path, text[:_MESSAGES_BYTES])
     launches = Launches(wide=_form(path, header) == raw.FORM)
     cells: list[pl.DataFrame] = []
+    printed = pl.DataFrame(schema=PRINTED_SCHEMA)
     rule_rows = 0
     first = header
     while header is not None:
@@ -72,22 +73,27 @@ def read_tables(
                 break
             sequence, rows = launches.sequence(header, part, log)
             if form == raw.FORM:
-                cells.append(raw.cells(rows.frame, sequence, units))
+                cells.append(raw.cells(rows.frame, sequence, printed.height))
             else:
                 found, rules = details.cells(rows.frame, sequence)
                 cells.append(found)
                 rule_rows += rules
+        if form == raw.FORM:
+            printed = pl.concat([printed, raw.printed(columns, units)])
         header = next_header
     if not launches.identities:
         raise explain_no_launches(path, first.line, text[:_MESSAGES_BYTES])
     identities, launch_of = launches.launches()
-    table_of_cells = pl.concat(cells) if cells else pl.DataFrame(schema=CELL_SCHEMA)
+    all_cells = pl.concat(cells)
+    if _form(path, first) != raw.FORM:
+        all_cells, printed = numbered_cells(all_cells)
     return RawReport(
         path=path,
         digest=digest,
         form=_form(path, first),
         launches=identities,
-        cells=table_of_cells.with_columns(launch_of.gather(table_of_cells["launch"]).alias("launch")),
+        cells=all_cells.with_columns(launch_of.gather(all_cells["launch"]).alias("launch")),
+        printed=printed,
         skipped=log.result(),
         rule_rows=rule_rows,
     )
