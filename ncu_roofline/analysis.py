@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, Columns, mapped, nothing, ratio
+from ncu_roofline.arrays import BoolArray, Columns, mapped, nothing, ratio, repeated
 from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.grouping import group_launches, group_over_ranks, group_ranges
@@ -120,8 +120,8 @@ class Analysis:
         columns = {
             "launch": self.columns["launch"],
             "kernel": self.columns["kernel"],
-            "path": np.full(len(self), path, dtype=object),
-            "tier": np.full(len(self), tier, dtype=object),
+            "path": repeated(path, len(self)),
+            "tier": repeated(tier, len(self)),
             "intensity": np.where(np.isnan(by_count), by_rate, by_count),
             "rate": rate,
             "peak": self.columns[f"{work}.peak"],

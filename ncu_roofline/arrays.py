@@ -25,26 +25,41 @@ def objects(values: Iterable[object]) -> ObjectArray:
 
 def mapped(function: Callable[[Any], object], items: Sequence[object]) -> ObjectArray:
     """A function of each element, called once for elements that are equal."""
-    results = {item: function(item) for item in dict.fromkeys(items)}
-    return objects(map(results.__getitem__, items))
+    numbers, distinct = numbered(items)
+    return objects(map(function, distinct))[numbers]
 
 
 def numbered(items: Iterable[_Item]) -> tuple[npt.NDArray[np.intp], list[_Item]]:
     """Number of each element among the distinct ones, and these in order of first appearance."""
     each = list(items)
+    if each and each.count(each[0]) == len(each):
+        # Most of what a report says of its launches is the same for all of them.
+        return np.zeros(len(each), np.intp), each[:1]
     distinct = list(dict.fromkeys(each))
     numbers = dict(zip(distinct, range(len(distinct)), strict=True))
     return np.fromiter(map(numbers.__getitem__, each), np.intp, len(each)), distinct
 
 
-def renumbered(codes: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Small whole numbers, 0 or more, as numbers among the distinct ones by first appearance.
+def numbered_rows(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.intp], list[tuple[Any, ...]]]:
+    """Number of each row of some columns among the distinct rows, and these in order of first appearance."""
+    numbers = np.zeros(len(columns[0]), np.intp)
+    for column in columns:
+        codes, distinct = numbered(column.tolist())
+        if len(distinct) > 1:
+            numbers, _ = renumbered(numbers * len(distinct) + codes)
+    _, firsts = renumbered(numbers)
+    return numbers, list(zip(*(column[firsts].tolist() for column in columns), strict=True))
 
-    Also where each of these appears first. Takes memory for the largest number.
-    """
+
+def renumbered(codes: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Whole numbers, 0 or more, as numbers among the distinct ones by first appearance; where each appears first."""
     if not len(codes):
         return np.zeros(0, np.intp), np.zeros(0, np.intp)
-    # Of several values for one place the last one stays, so it is filled from the end.
+    if codes.max() > 2 * len(codes) + 1000:
+        _, first, number = np.unique(codes, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return np.argsort(order)[number], first[order]
+    # Without sorting. Of several values for one place the last one stays, so it is filled from the end.
     first_of = np.full(int(codes.max()) + 1, -1, np.intp)
     first_of[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     firsts = np.sort(first_of[first_of >= 0])
@@ -53,9 +68,21 @@ def renumbered(codes: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.intp
     return number_of[codes], firsts
 
 
+def joined(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """One column after the other; a single one is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 def nothing(size: int) -> ObjectArray:
     """A column of objects in which nothing is known."""
-    return np.full(size, None, dtype=object)
+    return repeated(None, size)
+
+
+def repeated(item: object, size: int) -> ObjectArray:
+    """A column of one and the same object (``np.full`` makes a new text for every row)."""
+    result = np.empty(size, object)
+    result.fill(item)
+    return result
 
 
 def unknown(size: int) -> FloatArray:
@@ -89,6 +116,17 @@ def first_known(candidates: Iterable[FloatArray]) -> tuple[FloatArray, npt.NDArr
         np.copyto(position, number, where=fill)
         open_places &= ~fill
     return value, position
+
+
+def highest(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.intp]:
+    """Element-wise the position of the largest value, the first of equal ones."""
+    # One column after the other: ``argmax`` over the short axis takes ten times as long.
+    position, best = np.zeros(columns[0].shape, np.intp), columns[0]
+    for number, column in enumerate(columns[1:], start=1):
+        more = column > best
+        np.copyto(position, number, where=more)
+        best = np.where(more, column, best)
+    return position
 
 
 def sum_known(columns: Sequence[FloatArray]) -> FloatArray:

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, FloatArray, unknown
+from ncu_roofline.arrays import BoolArray, FloatArray, nothing, unknown
 from ncu_roofline.devices import DeviceMatch
 from ncu_roofline.measured import MeasuredCeilings
 from ncu_roofline.vocabulary import PATHS
@@ -148,6 +148,6 @@ def first_of(preferred: Ceiling, fallback: Ceiling) -> Ceiling:
 
 
 def _sources(known: BoolArray, name: str) -> npt.NDArray[np.object_]:
-    sources = np.full(len(known), None, dtype=object)
+    sources = nothing(len(known))
     sources[known] = name
     return sources

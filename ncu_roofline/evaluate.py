@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, FloatArray, first_known, ratio, sum_known, unknown
+from ncu_roofline.arrays import BoolArray, FloatArray, first_known, highest, ratio, sum_known, unknown
 from ncu_roofline.counters import (
     PEAK_OF_PERCENTAGE,
     CounterView,
@@ -33,6 +33,8 @@ CodeArray = npt.NDArray[np.int16]
 NO_RECIPE = -1
 _ATTRIBUTE_FACTORS = {"memory_clock": 1e3, "sm_clock": 1e3}
 """Device attributes are printed without a unit; CUDA defines clocks in kHz (cudaDeviceAttr)."""
+_ALL = np.iinfo(np.int16).max
+"""Stands for the number of counters where all were collected: more than any alternative has."""
 HIT_RATE = ".pct"
 """Rollup of a hit rate."""
 REPORT_TIME, CYCLES_TIME, NO_TIME = 0, 1, -1
@@ -172,7 +174,7 @@ def _utilization(view: CounterView, metric_map: MetricMap) -> dict[str, FloatArr
 
 @dataclass(frozen=True)
 class _Candidate:
-    """One alternative, evaluated: amounts over the launches and how many of its counters were collected."""
+    """One alternative, evaluated: amounts over the launches."""
 
     total: FloatArray
     rate: FloatArray
@@ -180,9 +182,9 @@ class _Candidate:
     first_peak: FloatArray
     mix: FloatArray
     clock: FloatArray
-    present: npt.NDArray[np.int16]
-    complete: BoolArray
     recipe: npt.NDArray[np.int16]
+    collected: npt.NDArray[np.int16]
+    """How many of its counters were collected; ``_ALL`` where it is every one."""
 
 
 def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -> Amount | None:
@@ -194,12 +196,7 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
     if not places:
         return None
     candidates = [_candidate(view, alternatives[place]) for place in places]
-    complete = np.stack([candidate.complete for candidate in candidates])
-    present = np.stack([candidate.present for candidate in candidates])
-    chosen = np.where(complete.any(axis=0), complete.argmax(axis=0), present.argmax(axis=0))
-    rows = np.arange(len(view.time))
-    is_complete, has_any = complete[chosen, rows], present[chosen, rows] > 0
-    extent = np.where(is_complete, Extent.EXACT, np.where(has_any, Extent.AT_LEAST, Extent.ABSENT))
+    chosen = highest([candidate.collected for candidate in candidates])
 
     def pick(column: str) -> npt.NDArray[np.float64]:
         picked = np.asarray(getattr(candidates[0], column), np.float64).copy()
@@ -207,10 +204,10 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
             np.copyto(picked, getattr(candidate, column), where=chosen == number)
         return picked
 
-    total_value, rate_value = pick("total"), pick("rate")
+    collected, total_value, rate_value = pick("collected"), pick("total"), pick("rate")
     # Counters of which some give a total and others a rate cannot be added up without a time.
-    has_any &= ~(np.isnan(total_value) & np.isnan(rate_value))
-    extent = np.where(has_any, extent, Extent.ABSENT)
+    has_any = (collected > 0) & ~(np.isnan(total_value) & np.isnan(rate_value))
+    extent = np.where(has_any, np.where(collected == _ALL, Extent.EXACT, Extent.AT_LEAST), Extent.ABSENT)
     # Alternative, total recipe and peak recipe make one code; only the codes that occur get a text.
     codes = np.where(has_any, np.array(places)[chosen] * 100 + pick("recipe"), NO_RECIPE).astype(np.int16)
     used = np.flatnonzero(np.bincount(codes - NO_RECIPE)) + NO_RECIPE
@@ -255,11 +252,13 @@ def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
         peaks.append(peak)
         loads.append(np.where(amount == 0, 0.0, ratio(amount, peak)))
         slots.append(_slots([t.value for t in part_totals], part_rates))
-    all_total, all_rate = _sum_collected(totals, rates), _sum_collected(rates, totals)
-    amount = np.where(np.isnan(all_total), all_rate, all_total)
-    missing_parts = [np.isnan(t) & np.isnan(r) for t, r in zip(totals, rates, strict=True)]
-    load = np.sum([np.where(gone, 0.0, load) for gone, load in zip(missing_parts, loads, strict=True)], axis=0)
-    peak = np.where(amount > 0, ratio(amount, load), peaks[0])
+    all_total, all_rate, peak = totals[0], rates[0], peaks[0]
+    if len(alternative.parts) > 1:
+        all_total, all_rate = _sum_collected(totals, rates), _sum_collected(rates, totals)
+        amount = np.where(np.isnan(all_total), all_rate, all_total)
+        missing_parts = [np.isnan(t) & np.isnan(r) for t, r in zip(totals, rates, strict=True)]
+        load = np.sum([np.where(gone, 0.0, load) for gone, load in zip(missing_parts, loads, strict=True)], axis=0)
+        peak = np.where(amount > 0, ratio(amount, load), peaks[0])
     counters = alternative.counters()
     return _Candidate(
         total=all_total,
@@ -268,9 +267,8 @@ def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
         first_peak=peaks[0],
         mix=_mix_ceiling(alternative, amount, slots[0], peak),
         clock=clock(view, counters[0]),
-        present=present,
-        complete=present == len(counters),
         recipe=((total_recipe + 1) * 10 + peak_recipe + 1).astype(np.int16),
+        collected=np.where(present == len(counters), _ALL, present).astype(np.int16),
     )
 
 

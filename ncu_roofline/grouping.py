@@ -11,7 +11,18 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, nothing, numbered, objects, ratio, unknown
+from ncu_roofline.arrays import (
+    BoolArray,
+    Columns,
+    FloatArray,
+    ObjectArray,
+    nothing,
+    numbered,
+    numbered_rows,
+    objects,
+    ratio,
+    unknown,
+)
 from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent
 
 GROUP_KEY: Final = ("input", "device_ordinal", "cc", "kernel", "grid", "block")
@@ -154,7 +165,7 @@ def _longest_first(groups: Columns) -> Columns:
 
 def _codes(columns: Columns, key: Sequence[str]) -> tuple[Codes, int]:
     """Number of the group of each launch, groups in order of first appearance, and how many there are."""
-    codes, keys = numbered(zip(*(columns[name].tolist() for name in key), strict=True))
+    codes, keys = numbered_rows([columns[name] for name in key])
     return codes, len(keys)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ncu_roofline.arrays import Columns, ObjectArray, mapped, nothing, objects, unknown
+from ncu_roofline.arrays import Columns, ObjectArray, joined, mapped, nothing, objects, unknown
 from ncu_roofline.devices import match_device
 from ncu_roofline.errors import UsageError
 from ncu_roofline.maps import MetricMap
@@ -21,7 +21,7 @@ _NVTX_ENTRY = re.compile(r'"([^"]*)"')
 
 def identify(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> Columns:
     """Who each launch is; arrays over the launches of all inputs."""
-    printed = {name: np.concatenate([c.launches[name] for c in counters]) for name in counters[0].launches}
+    printed = {name: joined([c.launches[name] for c in counters]) for name in counters[0].launches}
     columns: Columns = {
         "launch": np.arange(len(printed["line"])),
         "input": np.repeat(np.arange(len(counters)), [len(counter) for counter in counters]),
@@ -29,9 +29,9 @@ def identify(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> C
     columns |= {name: printed[name] for name in ("ncu_id", "process", "kernel", "function", "mangled")}
     columns |= {name: mapped(_dimensions, printed[name].tolist()) for name in ("grid", "block")}
     columns |= {name: printed[name] for name in ("stream", "context")}
-    columns["device"] = np.concatenate([_text(counter, base, "name") for counter in counters])
-    columns["cc"] = np.concatenate([_compute_capability(counter, base, cc) for counter in counters])
-    columns["device_ordinal"] = np.concatenate([_ordinals(counter, base) for counter in counters])
+    columns["device"] = joined([_text(counter, base, "name") for counter in counters])
+    columns["cc"] = joined([_compute_capability(counter, base, cc) for counter in counters])
+    columns["device_ordinal"] = joined([_ordinals(counter, base) for counter in counters])
     columns["invocations"] = mapped(_count, printed["invocations"].tolist()).astype(np.int64)
     columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"], printed["nvtx"])
     columns["line"] = printed["line"].astype(np.int64)

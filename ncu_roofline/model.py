@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, nothing, ratio, unknown
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, highest, nothing, objects, ratio, unknown
 from ncu_roofline.ceilings import (
     DEVICE,
     MEASURED,
@@ -151,7 +151,7 @@ def _tier(
     """
     has_bytes = np.stack([amount.collected for amount in measures.values()])
     has_peak = has_bytes & np.stack([~np.isnan(amount.peak) for amount in measures.values()])
-    in_use = np.where(has_peak.any(axis=0), has_peak.argmax(axis=0), has_bytes.argmax(axis=0))
+    in_use = highest(has_bytes.astype(np.int8) + has_peak)
     ids = np.array(list(measures), dtype=object)
     ids_in_use = ids[in_use]
     ids_in_use[~has_bytes.any(axis=0)] = None
@@ -211,9 +211,10 @@ def _amount_columns(prefix: str, total_name: str, amount: Amount, roof: Ceiling)
 
 def _recipes(amount: Amount, roof: Ceiling) -> npt.NDArray[np.object_]:
     """How each amount came about, and its peak where that is the report's own."""
-    whole = np.array([text or None for text in amount.recipes], dtype=object)
-    without = np.array([text.partition("; peak:")[0] or None for text in amount.recipes], dtype=object)
-    return np.where(roof.source == REPORT, whole[amount.recipe], without[amount.recipe])
+    whole = [text or None for text in amount.recipes]
+    without = [text.partition("; peak:")[0] or None for text in amount.recipes]
+    is_other: BoolArray = roof.source != REPORT
+    return objects(whole + without)[amount.recipe + len(whole) * is_other]
 
 
 def _member(name: str, resource: str, pipe: str | None, amount: Amount, peak: FloatArray) -> Member:
@@ -283,7 +284,12 @@ def _missing(columns: Columns, metric_map: MetricMap, size: int) -> Columns:
     """Which tiers and paths of the map were not collected: ``missing.<name>`` columns."""
     names = {tier: f"traffic.{tier}.extent" for tier in CORE_TIERS}
     names |= {path: f"work.{path}.extent" for path in metric_map.paths if path not in NEVER_BINDING_PATHS}
-    return {f"missing.{name}": columns.get(column, nothing(size)) == None for name, column in names.items()}  # noqa: E711
+    return {f"missing.{name}": _is_absent(columns, column, size) for name, column in names.items()}
+
+
+def _is_absent(columns: Columns, column: str, size: int) -> BoolArray:
+    """Where a column has nothing, or is not there at all."""
+    return np.asarray(columns[column] == None) if column in columns else np.ones(size, np.bool_)  # noqa: E711
 
 
 def gaps(columns: Columns, metric_map: MetricMap) -> dict[str, BoolArray]:
@@ -297,7 +303,8 @@ def gaps(columns: Columns, metric_map: MetricMap) -> dict[str, BoolArray]:
     found: dict[str, BoolArray] = {}
 
     def inexact(prefix: str) -> BoolArray:
-        return np.asarray(columns.get(f"{prefix}.extent", nothing(size)) != Extent.EXACT.label)
+        name = f"{prefix}.extent"
+        return np.asarray(columns[name] != Extent.EXACT.label) if name in columns else np.ones(size, np.bool_)
 
     def without_ceiling(prefix: str) -> BoolArray:
         return np.isnan(columns.get(f"{prefix}.peak", unknown(size)))

@@ -359,15 +359,15 @@ def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataF
         raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problems[row["kind"]])
     if (present & is_other).any():
         cells = cells.filter(~is_other[cells["kind"].to_numpy()])
-    kind = cells["kind"].to_numpy()
-    times, divisor = kinds["times"].to_numpy()[kind], (kinds["per"] * kinds["divide"]).to_numpy()[kind]
+    kind = cells["kind"].to_numpy().astype(np.intp)
+    times, divisor = kinds["times"].to_numpy(), (kinds["per"] * kinds["divide"]).to_numpy()
     scale = times / divisor
     # A whole number is exact only where nothing was scaled.
-    may_be_exact = kinds["has"].is_in([COUNT, BYTE, TIME]).fill_null(False).to_numpy()
-    exact = may_be_exact[kind] & cells["is_whole"].to_numpy() & (scale == 1.0)
+    may_be_exact = kinds["has"].is_in([COUNT, BYTE, TIME]).fill_null(False).to_numpy() & (scale == 1.0)
+    exact = may_be_exact[kind] & cells["is_whole"].to_numpy()
     return cells.with_columns(
-        value=cells["value"].to_numpy() * times / divisor,
-        rounding=np.where(exact, 0.0, 0.5 * cells["step"].to_numpy() * scale),
+        value=cells["value"].to_numpy() * times[kind] / divisor[kind],
+        rounding=np.where(exact, 0.0, 0.5 * cells["step"].to_numpy() * scale[kind]),
         code=kinds["code"].to_numpy()[kind],
     )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, FloatArray, ratio, sum_known
+from ncu_roofline.arrays import BoolArray, FloatArray, highest, nothing, ratio, sum_known
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def bound(members: Sequence[Member], time: FloatArray, *, undecided: BoolArray) 
         undecided: launches in which something that may bind is known to be missing; ``by`` stays None.
 
     """
-    nobody = np.full(len(time), None, dtype=object)
+    nobody = nothing(len(time))
     if not members:
         unknown = np.full(len(time), np.nan)
         return Bound(nobody, nobody.copy(), unknown, unknown.copy(), unknown.copy())
@@ -66,10 +66,10 @@ def bound(members: Sequence[Member], time: FloatArray, *, undecided: BoolArray) 
         ]
     )
     known = ~np.isnan(usage).all(axis=0)
-    binding = np.where(np.isnan(usage), -1.0, usage).argmax(axis=0)
+    binding = highest(list(np.where(np.isnan(usage), -1.0, usage)))
     value = usage[binding, np.arange(len(time))]
     in_binding = np.stack([binding == names.index(member.resource) for member in members])
-    leading = np.where(in_binding & ~np.isnan(weights), weights, -1.0).argmax(axis=0)
+    leading = highest(list(np.where(in_binding & ~np.isnan(weights), weights, -1.0)))
     untimed = np.isnan(time)
     only_totals = (np.isnan(loads) & ~np.isnan(times)).any(axis=0)
     from_loads = ~np.isnan(loads).all(axis=0)

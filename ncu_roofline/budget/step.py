@@ -21,7 +21,7 @@ from ncu_roofline.arrays import (
     ObjectArray,
     mapped,
     nothing,
-    numbered,
+    numbered_rows,
     objects,
     unknown,
 )
@@ -206,7 +206,7 @@ def _known_groups(columns: Columns, needed: Mapping[str, FloatArray], device: st
     """Launches of one name and shape over all reports that may be of a device, as far as they have bound and time."""
     usable = _may_be_of(columns, device) & ~np.isnan(columns["time"]) & ~np.isnan(columns["bound.time"])
     columns = {name: column[usable] for name, column in columns.items()}
-    codes, keys = numbered(zip(*(columns[name].tolist() for name in ("kernel", "grid", "block")), strict=True))
+    codes, keys = numbered_rows([columns[name] for name in ("kernel", "grid", "block")])
     size = len(keys)
     first = np.unique(codes, return_index=True)[1]
     time, bound = (np.bincount(codes, columns[name], minlength=size) for name in ("time", "bound.time"))
@@ -233,9 +233,7 @@ def _known_groups(columns: Columns, needed: Mapping[str, FloatArray], device: st
 def _step(device: int, activities: Columns, inside: BoolArray, waits: Columns, known: _Known) -> Step:
     start, end = activities["start"], activities["end"]
     duration = end - start
-    codes, keys = numbered(
-        zip(*(activities[name].tolist() for name in ("kernel", "grid", "block", "kind")), inside.tolist(), strict=True)
-    )
+    codes, keys = numbered_rows([*(activities[name] for name in ("kernel", "grid", "block", "kind")), inside])
     kind_of_group = mapped(lambda key: _kind_of(key[0], key[3]) if key[4] else OUTSIDE, keys)
     kinds = kind_of_group[codes]
     groups = _groups(codes, keys, activities, duration, known) | {"kind": kind_of_group}

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, ObjectArray, mapped, numbered
+from ncu_roofline.arrays import BoolArray, ObjectArray, mapped, numbered, numbered_rows
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.formats import shape
 from ncu_roofline.timings import with_arguments
@@ -72,7 +72,7 @@ def _shared(view: View, *, same: bool) -> dict[tuple[int, int], BoolArray]:
         open_[two[~agrees & ~apart]] = True
     owner = twin if same else np.where((twin < 0) & ~open_, stranger, -1)
     hit = np.flatnonzero(owner >= 0)
-    codes, pairs = numbered(zip(inputs[owner[hit]].tolist(), inputs[hit].tolist(), strict=True))
+    codes, pairs = numbered_rows([inputs[owner[hit]], inputs[hit]])
     for number, pair in enumerate(pairs):
         found[pair] = np.zeros(view.size, np.bool_)
         found[pair][hit[codes == number]] = True
@@ -143,7 +143,7 @@ def ranks_missing(view: View) -> Iterator[Evidence]:
 
 
 def _numbers(view: View, *names: str) -> tuple[npt.NDArray[np.intp], list[tuple[Any, ...]]]:
-    return numbered(zip(*(view.labels(name).tolist() for name in names), strict=True))
+    return numbered_rows([view.labels(name) for name in names])
 
 
 def percentages_averaged(view: View) -> Iterator[Evidence]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, mapped, numbered, ratio
+from ncu_roofline.arrays import BoolArray, mapped, numbered_rows, ratio
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View, farthest_from_one, which
 from ncu_roofline.vocabulary import Severity
@@ -124,8 +124,7 @@ def _same_cycles(view: View, mine: BoolArray) -> str:
     """Names a kernel that took the same cycles at clocks that are apart: the clock alone makes the difference."""
     clock, time = view.floats("clocks.sm"), view.floats("time")
     timed = np.flatnonzero(mine & (time > 0))
-    keys = zip(*(view.labels(name)[timed].tolist() for name in ("kernel", "grid", "block")), strict=True)
-    job, jobs = numbered(keys)
+    job, jobs = numbered_rows([view.labels(name)[timed] for name in ("kernel", "grid", "block")])
     slowest, fastest = (
         timed[order[np.searchsorted(job[order], np.arange(len(jobs)))]]
         for order in (np.lexsort((clock[timed], job)), np.lexsort((-clock[timed], job)))

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ncu_roofline.arrays import BoolArray, ratio
+from ncu_roofline.arrays import BoolArray, ratio, repeated
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.vocabulary import TIERS, Severity, amount_prefix, is_tensor, work_unit
@@ -31,7 +31,7 @@ def above_ceiling(view: View) -> Iterator[Evidence]:
     between the passes, or counters that mean something else. The value is shown as it is and not clipped.
     """
     worst = np.zeros(view.size)
-    name = np.full(view.size, "", dtype=object)
+    name = repeated("", view.size)
     for column in view.matching("work.*.peak") + view.matching("traffic.*.peak"):
         if ".measures." in column:
             continue

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import BoolArray, FloatArray, nothing, numbered, unknown
+from ncu_roofline.arrays import BoolArray, FloatArray, nothing, numbered_rows, unknown
 from ncu_roofline.claims import Verdict
 from ncu_roofline.errors import InputError
 from ncu_roofline.identities import Identity
@@ -102,7 +102,7 @@ class View:
     @cached_property
     def architectures(self) -> list[tuple[str, str | None, BoolArray]]:
         """Every pair of map and compute capability, with its launches."""
-        codes, pairs = numbered(zip(self.labels("map").tolist(), self.labels("cc").tolist(), strict=True))
+        codes, pairs = numbered_rows([self.labels("map"), self.labels("cc")])
         return [(map_id, cc, codes == number) for number, (map_id, cc) in enumerate(pairs)]
 
     def launches_of(self, facts: InputFacts) -> BoolArray:

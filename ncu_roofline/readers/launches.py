@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import Columns, ObjectArray, nothing, objects
+from ncu_roofline.arrays import Columns, objects, repeated
 from ncu_roofline.readers.lines import Header, LineLog, is_whole_record
 from ncu_roofline.readers.report import IDENTITY_COLUMNS
 from ncu_roofline.readers.rows import IDS, Rows, parse
@@ -93,8 +93,7 @@ class Launches:
             numbers = table.join(launches, on=_KEY, how="left", nulls_equal=True, maintain_order="left")["launch"]
             numbers = numbers.cast(pl.Int32)
             table = table.filter(numbers.is_first_distinct())
-        texts = table.select(pl.col(IDENTITY_COLUMNS).exclude("line").replace("", None), "line")
-        return {name: _column(texts[name]) for name in IDENTITY_COLUMNS}, numbers
+        return _columns(table.select(pl.col(IDENTITY_COLUMNS).exclude("line").replace("", None), "line")), numbers
 
     def _identities(self, header: Header, rows: Rows, positions: npt.NDArray[np.intp]) -> pl.DataFrame | None:
         """Identity of the launches that begin at some rows; columns ``IDENTITY_COLUMNS`` and ``run``.
@@ -120,5 +119,10 @@ class Launches:
         return found.with_columns(*absent, first["line"], first["run"]).select(*IDENTITY_COLUMNS, "run")
 
 
-def _column(values: pl.Series) -> ObjectArray:
-    return nothing(len(values)) if values.null_count() == len(values) else objects(values.to_list())
+def _columns(table: pl.DataFrame) -> Columns:
+    """The columns of a table as objects; what is the same in every row is one object."""
+    distinct = table.select(pl.all().n_unique()).row(0)
+    return {
+        column.name: repeated(column[0], len(column)) if number == 1 else objects(column.to_list())
+        for column, number in zip(table, distinct, strict=True)
+    }

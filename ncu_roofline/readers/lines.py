@@ -185,16 +185,17 @@ def find_header(text: Text, start: int, line: int, log: LineLog) -> Header | Non
 def line_starts(text: Text, begin: int, at: Callable[[int], None] | None = None) -> Offsets:
     """Offset of every line behind an offset.
 
-    With ``at``, which is told how far that is, the text is not kept in memory behind it.
+    With ``at``, which is told how far that is, no more than a block of the text is kept in memory behind it.
     """
     found = [np.full(1, begin, np.int64)]
     last = begin
     for starts, end in _line_starts(text, begin):
         found.append(starts)
         if at is not None:
-            forget(text, last, end)
             at(end)
-            last = end
+            if end - last >= BLOCK_BYTES:
+                forget(text, last, end)
+                last = end
     return np.concatenate(found)
 
 
@@ -205,12 +206,12 @@ def _line_starts(text: Text, begin: int) -> Iterator[tuple[Offsets, int]]:
     """
     content = np.frombuffer(text, np.uint8)
     is_newline = np.empty(SCAN_BYTES, np.bool_)
-    words = is_newline.view(np.uint64)
+    words, has_newline = is_newline.view(np.uint64), np.empty(SCAN_BYTES // 8, np.bool_)
     for start in range(begin, len(content), SCAN_BYTES):
         part = content[start : start + SCAN_BYTES]
         np.equal(part, _NEWLINE, out=is_newline[: len(part)])
         is_newline[len(part) :] = False
-        word = np.flatnonzero(words.astype(np.bool_))
+        word = np.flatnonzero(np.not_equal(words, 0, out=has_newline))
         within = np.flatnonzero(words[word].view(np.bool_))
         starts = word[within >> 3] * 8 + (within & 7) + (start + 1)
         yield starts[starts < len(content)], start + len(part)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, numbered, objects
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, numbered, objects, repeated
 from ncu_roofline.errors import InputError
 from ncu_roofline.timings.sqlite import (
     CALLS,
@@ -201,9 +201,9 @@ def _or(known: set[str], expression: str) -> str:
 
 def _kinds(table: str, rows: Numbers) -> ObjectArray:
     if table in (KERNELS, GRAPHS):
-        return np.full(len(rows), KERNEL if table == KERNELS else GRAPH, dtype=object)
+        return repeated(KERNEL if table == KERNELS else GRAPH, len(rows))
     stays = np.isin(rows[:, _FIELDS.index("copy")], _WITHIN_DEVICE) | (table == _FILLS)
-    kinds = np.full(len(rows), TRANSFER, dtype=object)
+    kinds = repeated(TRANSFER, len(rows))
     kinds[stays] = COPY
     return kinds
 

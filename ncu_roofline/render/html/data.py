@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ncu_roofline.analysis import Analysis
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered, unknown
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered_rows, unknown
 from ncu_roofline.formats import percent, quantity, seconds
 from ncu_roofline.render.html.head import ROWS
 from ncu_roofline.render.html.markup import number
@@ -158,7 +158,7 @@ def _together(group: Any, rates: Columns) -> tuple[Any, Any]:
     codes = np.arange(size)
     for per_decade in _PER_DECADE:
         cells = [np.nan_to_num(np.floor(per_decade * np.log10(_positive(one))), nan=-999.0) for one in rates.values()]
-        codes, keys = numbered(zip(group.tolist(), *(one.tolist() for one in cells), strict=True))
+        codes, keys = numbered_rows([group, *cells])
         if len(keys) <= LAUNCHES:
             break
     _, first, counted = np.unique(codes, return_index=True, return_counts=True)

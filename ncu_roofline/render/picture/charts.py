@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ncu_roofline.analysis import Analysis
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered, ratio, rows, unknown
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, numbered_rows, ratio, rows, unknown
 from ncu_roofline.budget import application_bound, resource_seconds
 from ncu_roofline.formats import shape, visible
 from ncu_roofline.render.group_table import UTILIZATION_TITLES
@@ -48,7 +48,7 @@ def charts(analysis: Analysis, frame: Frame | None = None) -> tuple[Chart, ...]:
     columns, groups = analysis.columns, _groups(analysis)
     # Launches of one kernel on several ranks are one group, whose device is a product.
     names = _PRODUCT if analysis.aggregate else _DEVICE
-    codes, keys = numbered(zip(*(columns[name].tolist() for name in names), strict=True))
+    codes, keys = numbered_rows([columns[name] for name in names])
     called = _device_names(analysis, keys)
     places = dict(zip(columns["launch"].tolist(), codes.tolist(), strict=True))
     of_group = np.array([places[launches[0]] for launches in groups["launches"]], np.intp)
