@@ -103,16 +103,16 @@ def first_known(candidates: Iterable[FloatArray]) -> tuple[FloatArray, npt.NDArr
     Candidates are asked for only as long as something is open.
     """
     remaining = iter(candidates)
-    value = next(remaining).copy()
+    value = next(remaining)
     open_places = np.isnan(value)
-    position = np.where(open_places, -1, 0).astype(np.int8)
+    position = -open_places.astype(np.int8)
     number = 0
     while open_places.any() and (candidate := next(remaining, None)) is not None:
         number += 1
         fill = open_places & ~np.isnan(candidate)
         if not fill.any():
             continue
-        np.copyto(value, candidate, where=fill)
+        value = np.where(fill, candidate, value)
         np.copyto(position, number, where=fill)
         open_places &= ~fill
     return value, position

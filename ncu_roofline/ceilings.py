@@ -140,6 +140,8 @@ def dram_from_attributes(memory_clock: FloatArray, bus_width: FloatArray) -> Cei
 def first_of(preferred: Ceiling, fallback: Ceiling) -> Ceiling:
     """Element-wise the preferred ceiling, else the other."""
     use = np.isnan(preferred.value)
+    if not use.any():
+        return preferred
     return Ceiling(
         np.where(use, fallback.value, preferred.value),
         np.where(use, fallback.source, preferred.source),

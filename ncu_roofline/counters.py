@@ -228,8 +228,10 @@ def _resolve(view: CounterView, quantity: str, counter: str) -> Resolved:
     if not ways:
         return Resolved(unknown(len(view.time)), np.full(len(view.time), NO_RECIPE, np.int8))
     value, position = first_known(_apply(view, way) for way in ways)
-    numbers = np.array([way.number for way in ways] + [NO_RECIPE], np.int8)
-    return Resolved(value, numbers[position])
+    recipe = np.full(len(position), NO_RECIPE, np.int8)
+    for place, way in enumerate(ways):
+        recipe[position == place] = way.number
+    return Resolved(value, recipe)
 
 
 def _is_possible(view: CounterView, recipe: Recipe) -> bool:

@@ -37,7 +37,7 @@ def read_histograms(cells: pl.DataFrame, printed: pl.DataFrame, launches: int, s
     """
     found: dict[int, dict[str, float]] = {}
     of_histogram = (printed["metric"] == HISTOGRAM).arg_true()
-    mine = cells.filter(pl.col("printed_as").is_in(of_histogram.implode()))
+    mine = cells.filter(pl.col("printed_as").is_in(of_histogram.implode())) if len(of_histogram) else cells.clear()
     for launch, text in mine.select("launch", "text").iter_rows():
         counts: dict[str, float] = {}
         for opcode, count in _INSTANCE.findall(text):

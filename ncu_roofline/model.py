@@ -83,10 +83,11 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
         columns[f"traffic.{name}.intensity"] = _intensity(quantities.work, columns, f"traffic.{name}")
     columns |= _offered(offers)
     for name in quantities.traffic:
-        in_use, measures = columns[f"traffic.{name}.measure"], quantities.traffic[name]
-        peak = _of_measure(in_use, {measure: amount.peak for measure, amount in measures.items()})
-        clock = _of_measure(in_use, {measure: amount.clock for measure, amount in measures.items()})
-        rounded = _of_measure(in_use, {measure: amount.peak_is_rounded for measure, amount in measures.items()}) == 1
+        measures = quantities.traffic[name]
+        in_use = [columns[f"traffic.{name}.measure"] == measure for measure in measures]
+        peak = np.select(in_use, [amount.peak for amount in measures.values()], np.nan)
+        clock = np.select(in_use, [amount.clock for amount in measures.values()], np.nan)
+        rounded = np.select(in_use, [amount.peak_is_rounded for amount in measures.values()], False)
         columns |= _own_peak(name, from_report(peak, clock), rounded)
     columns |= _missing(columns, metric_map, len(quantities.time))
     result = bound(members, quantities.time, undecided=quantities.tensor_missing)
@@ -161,7 +162,8 @@ def _tier(
         used = (in_use == position) & amount.collected
         roof = chosen_ceiling(name, from_report(amount.peak, amount.clock), *others)
         for key, values in _amount_columns(f"traffic.{name}", "bytes", amount, roof).items():
-            columns[key] = np.where(used, values, columns[key] if key in columns else _blank(values))
+            others_use = columns[key] if key in columns else _blank(values)
+            columns[key] = values if used.all() else np.where(used, values, others_use)
         prefix = f"traffic.{name}.measures.{measure}"
         columns |= {
             f"{prefix}.bytes": amount.total, f"{prefix}.rate": amount.rate, f"{prefix}.peak": amount.peak
@@ -175,14 +177,10 @@ def _unseen(columns: Columns, tier: str, by_measure: Mapping[str, FloatArray]) -
     """Add the bytes that the measure in use does not see, where counters of them were collected."""
     known = {measure: values for measure, values in by_measure.items() if not np.isnan(values).all()}
     if known:
-        columns[f"traffic.{tier}.unseen"] = _of_measure(columns[f"traffic.{tier}.measure"], known)
-
-
-def _of_measure(
-    in_use: npt.NDArray[np.object_], by_measure: Mapping[str, FloatArray] | Mapping[str, BoolArray]
-) -> FloatArray:
-    """The values of the measure in use, NaN where it has none."""
-    return np.select([in_use == measure for measure in by_measure], list(by_measure.values()), np.nan)
+        in_use = columns[f"traffic.{tier}.measure"]
+        columns[f"traffic.{tier}.unseen"] = np.select(
+            [in_use == measure for measure in known], list(known.values()), np.nan
+        )
 
 
 def _attribute_ceiling(quantities: Quantities) -> Ceiling:

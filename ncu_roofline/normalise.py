@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import Columns, FloatArray
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray
 from ncu_roofline.errors import InputError, UnitError, UsageError
 from ncu_roofline.histogram import describe, opcode_counters, read_histograms
 from ncu_roofline.labels import Labels, Target
@@ -185,15 +185,15 @@ def normalise(
 
     """
     cells, kinds = _by_kind(report, labels, frozenset(used | texts))
-    named, cells = _apart(cells, kinds["metric"].is_in(list(texts)).to_numpy()[cells["kind"].to_numpy()])
+    named, cells = _apart(cells, kinds["metric"].is_in(list(texts)).to_numpy(), "kind")
     which, distinct = _distinct(cells["text"])
     plain = distinct.to_frame().select(_number(pl.first())).to_series()
     chosen = _number_locale(report.path, plain, locale)
     cells = cells.hstack(_numbers(plain, chosen)[which])
-    none, cells = _apart(cells, np.isnan(cells["value"].to_numpy()))
-    missing, not_numbers = _apart(none, none["is_missing"].to_numpy())
+    none, cells = _split(cells, np.isnan(cells["value"].to_numpy()))
+    missing, not_numbers = _split(none, none["is_missing"].to_numpy())
     # Everything that is used counts something: below zero it was not measured.
-    negative, cells = _apart(cells, cells["value"].to_numpy() < 0)
+    negative, cells = _split(cells, cells["value"].to_numpy() < 0)
     cells = _base_units(report.path, cells, kinds)
     values, conflicts = _columns(cells, "value", kinds, len(report)), cells.clear()
     if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
@@ -258,9 +258,14 @@ def _by_kind(report: RawReport, labels: Labels, used: frozenset[str]) -> tuple[p
     return cells.select("launch", "line", pl.Series("kind", kind, pl.UInt32), "text"), kinds
 
 
-def _apart(cells: pl.DataFrame, hit: npt.NDArray[np.bool_]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _split(cells: pl.DataFrame, hit: BoolArray) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Some cells, and the others."""
     return (cells.filter(hit), cells.filter(~hit)) if hit.any() else (cells.clear(), cells)
+
+
+def _apart(cells: pl.DataFrame, hit: BoolArray, by: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The cells of some of the numbers of a column, and the others."""
+    return _split(cells, hit[cells[by].to_numpy()]) if hit.any() else (cells.clear(), cells)
 
 
 def find_target(labels: Labels, section: str, name: str) -> Target | None:
@@ -339,14 +344,15 @@ def _other_not_available(report: RawReport, used: AbstractSet[str]) -> pl.DataFr
     """Launch and name of metrics that no map uses and that ncu printed as not available: maybe misspelt."""
     names = report.printed["metric"]
     is_other = np.array([name not in used and bool(re.match(_METRIC_NAME, name)) for name in names], np.bool_)
-    cells, _ = _apart(report.cells, is_other[report.cells["printed_as"].to_numpy()])
+    cells, _ = _apart(report.cells, is_other, "printed_as")
     few = cells.filter(pl.col("text").is_in(["n/a", "(!) n/a", "(!) nan"]))
     return few.select("launch", names.gather(few["printed_as"]).alias("metric"))
 
 
 def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
     """Convert ``value`` to base units and add ``rounding`` and ``code``; cells of another dimension are left out."""
-    present = np.bincount(cells["kind"].to_numpy(), minlength=kinds.height) > 0
+    kind = cells["kind"].to_numpy().astype(np.intp)
+    present = np.bincount(kind, minlength=kinds.height) > 0
     is_other = (kinds["dimension"] != kinds["has"]).fill_null(False).to_numpy()
     problems = {
         row["kind"]: problem
@@ -358,8 +364,8 @@ def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataF
         row = described(first, kinds).row(0, named=True)
         raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problems[row["kind"]])
     if (present & is_other).any():
-        cells = cells.filter(~is_other[cells["kind"].to_numpy()])
-    kind = cells["kind"].to_numpy().astype(np.intp)
+        _, cells = _apart(cells, is_other, "kind")
+        kind = cells["kind"].to_numpy().astype(np.intp)
     times, divisor = kinds["times"].to_numpy(), (kinds["per"] * kinds["divide"]).to_numpy()
     scale = times / divisor
     # A whole number is exact only where nothing was scaled.

@@ -16,6 +16,7 @@ import yaml
 
 from ncu_roofline.errors import DataFileError, DataFileProblem
 
+_TEXT = "tag:yaml.org,2002:str"
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -117,6 +118,8 @@ def _plain(loader: Any, node: yaml.Node, path: str, file: YamlFile, lines: dict[
         return mapping
     if isinstance(node, yaml.SequenceNode):
         return [_plain(loader, item, f"{path}[{position}]", file, lines) for position, item in enumerate(node.value)]
+    if node.tag == _TEXT:
+        return node.value
     try:
         return loader.construct_object(node)
     except (yaml.YAMLError, ValueError) as error:

@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 
 from ncu_roofline.checks.causes import likely_cause
-from ncu_roofline.checks.mapping import commands
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.claims import CONTRADICTED, OPEN, SUPPORTED, Chosen, Verdict, dimension_of, value_of
 from ncu_roofline.formats import measure
@@ -59,7 +58,7 @@ def claim_not_decided(view: View) -> Iterator[Evidence]:
         help_ = "" if not verdict.launches.any() or verdict.measured is not None else _AS_CLAIMED
         if verdict.lacks:
             help_ = _metric(view, verdict) or next(
-                (command for rows, command in commands(view) if (rows & verdict.launches).any()), ""
+                (command for rows, command in view.commands if (rows & verdict.launches).any()), ""
             )
         yield Evidence(verdict.launches, f"{_words(verdict)}: not decided, {verdict.reason}.", help_)
 

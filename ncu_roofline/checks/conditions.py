@@ -181,9 +181,7 @@ def devices_mixed(view: View) -> Iterator[Evidence]:
     Shares of time are per device, and ceilings are those of each launch. Sums over all of them are of no device.
     """
     for facts, mine in view.by_input():
-        devices = dict.fromkeys(
-            zip(view.labels("device_ordinal")[mine].tolist(), view.labels("device")[mine].tolist(), strict=True)
-        )
+        _, devices = numbered_rows([view.labels("device_ordinal")[mine], view.labels("device")[mine]])
         if len(devices) > 1:
             names = ", ".join(f"{ordinal}: {name or 'not named'}" for ordinal, name in devices)
             yield Evidence(mine, f"{facts.path}: launches of {len(devices)} devices ({names}).")

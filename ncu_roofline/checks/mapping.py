@@ -9,7 +9,6 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray, mapped
 from ncu_roofline.checks.ceilings import ceiling_of
 from ncu_roofline.checks.rule import Evidence, View
-from ncu_roofline.collect import COLLECT, collection_command
 from ncu_roofline.vocabulary import (
     CORE_TIERS,
     NEVER_BINDING_PATHS,
@@ -32,7 +31,7 @@ def counter_not_collected(view: View) -> Iterator[Evidence]:
     """
     # A tensor pipe that did nothing leaves nothing to count.
     idle = view.columns["tensor_state"] == TensorState.IDLE
-    for rows, command in commands(view):
+    for rows, command in view.commands:
         said: list[str] = []
         hit = np.zeros(view.size, np.bool_)
         for name in (*CORE_TIERS, *PATHS):
@@ -69,7 +68,7 @@ def tensor_not_counted(view: View) -> Iterator[Evidence]:
     for map_id, _, of_map in view.architectures:
         if map_id in with_paths:
             countable |= of_map
-    for rows, command in commands(view):
+    for rows, command in view.commands:
         if (hit & rows & countable).any():
             yield Evidence(hit & rows & countable, what + _tensor_range(view, hit & rows & countable), command)
     if (hit & ~countable).any():
@@ -198,7 +197,7 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
     A ceiling needs the counter's own peak (``.peak_sustained``) and the clock of its unit, or the counter's
     percentage of peak. Without it a path or tier is shown with its rate and takes no part in the bound.
     """
-    for rows, command in commands(view):
+    for rows, command in view.commands:
         hit = np.zeros(view.size, np.bool_)
         names = []
         for prefix, name in [*(("traffic", tier) for tier in CORE_TIERS), *(("work", path) for path in PATHS)]:
@@ -295,10 +294,9 @@ def measure_contains_more(view: View) -> Iterator[Evidence]:
     for metric_map in view.maps:
         for tier, tier_map in metric_map.tiers.items():
             for measure in tier_map.measures:
-                in_use = view.labels(f"traffic.{tier}.measure") == measure.id
-                if not measure.contains or not in_use.any():
+                if not measure.contains or f"traffic.{tier}.measure" not in view.columns:
                     continue
-                cc = view.labels("cc")
+                cc, in_use = view.labels("cc"), view.labels(f"traffic.{tier}.measure") == measure.id
                 at = np.any([cc == one for one in measure.contains], axis=0)
                 hit = at & in_use & (view.labels("map") == metric_map.id)
                 if hit.any():
@@ -355,19 +353,9 @@ def _all_tensor_paths_counted(view: View) -> BoolArray:
 
 def _by_map(view: View, hit: BoolArray, what: str) -> Iterator[Evidence]:
     """One evidence per architecture, with the command that collects what would tell."""
-    for rows, command in commands(view):
+    for rows, command in view.commands:
         if (hit & rows).any():
             yield Evidence(hit & rows, f"{what}.", command)
-
-
-def commands(view: View) -> list[tuple[BoolArray, str]]:
-    """Launches by the one command that collects their whole picture: a second report cannot be laid beside a first."""
-    maps = {metric_map.id: metric_map for metric_map in view.maps}
-    by_command: dict[str, BoolArray] = {}
-    for map_id, cc, rows in view.architectures:
-        command = COLLECT + collection_command(maps[map_id], cc)
-        by_command[command] = by_command.get(command, np.zeros(view.size, np.bool_)) | rows
-    return [(rows, command) for command, rows in by_command.items()]
 
 
 def _reasons(view: View, rows: BoolArray) -> str:

@@ -15,6 +15,7 @@ import polars as pl
 
 from ncu_roofline.arrays import BoolArray, FloatArray, nothing, numbered_rows, unknown
 from ncu_roofline.claims import Verdict
+from ncu_roofline.collect import COLLECT, collection_command
 from ncu_roofline.errors import InputError
 from ncu_roofline.identities import Identity
 from ncu_roofline.maps import MetricMap
@@ -104,6 +105,16 @@ class View:
         """Every pair of map and compute capability, with its launches."""
         codes, pairs = numbered_rows([self.labels("map"), self.labels("cc")])
         return [(map_id, cc, codes == number) for number, (map_id, cc) in enumerate(pairs)]
+
+    @cached_property
+    def commands(self) -> list[tuple[BoolArray, str]]:
+        """Launches by the one command that collects their whole picture: a second report cannot be laid beside it."""
+        maps = {metric_map.id: metric_map for metric_map in self.maps}
+        by_command: dict[str, BoolArray] = {}
+        for map_id, cc, rows in self.architectures:
+            command = COLLECT + collection_command(maps[map_id], cc)
+            by_command[command] = by_command.get(command, np.zeros(self.size, np.bool_)) | rows
+        return [(rows, command) for command, rows in by_command.items()]
 
     def launches_of(self, facts: InputFacts) -> BoolArray:
         """The launches of an input."""

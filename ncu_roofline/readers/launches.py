@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import Columns, objects, repeated
+from ncu_roofline.arrays import BoolArray, Columns, objects, repeated
 from ncu_roofline.readers.lines import Header, LineLog, is_whole_record
 from ncu_roofline.readers.report import IDENTITY_COLUMNS
 from ncu_roofline.readers.rows import IDS, Rows, parse
@@ -59,7 +59,7 @@ class Launches:
 
         A row whose identity cannot be read is damaged: it is logged and left out of the rows that are returned.
         """
-        positions = self._begins(header, rows.frame).arg_true().to_numpy().astype(np.intp)
+        positions = np.flatnonzero(self._begins(header, rows.frame))
         identities = self._identities(header, rows, positions)
         if identities is None:
             block = rows.records(positions)
@@ -74,15 +74,20 @@ class Launches:
         self.count += identities.height
         return pl.Series(np.repeat(sequence, np.diff(positions, append=rows.frame.height))), rows
 
-    def _begins(self, header: Header, frame: pl.DataFrame) -> pl.Series:
+    def _begins(self, header: Header, frame: pl.DataFrame) -> BoolArray:
         """Whether each row does not belong to the one before it."""
-        if self.wide:
-            return pl.repeat(True, frame.height, eager=True)
-        is_summary = "ncu_id" not in frame.columns
-        identity = identity_columns(header) if is_summary else IDS
-        together = [name for name in (*identity, "run") if name in frame.columns]
-        differs = [pl.col(name).ne_missing(pl.col(name).shift()) for name in together]
-        return frame.select(pl.any_horizontal(pl.int_range(pl.len()) == 0, *differs)).to_series()
+        begins = np.full(frame.height, self.wide)
+        begins[:1] = True
+        if not self.wide:
+            is_summary = "ncu_id" not in frame.columns
+            identity = identity_columns(header) if is_summary else IDS
+            for column in (frame[name] for name in (*identity, "run") if name in frame.columns):
+                if column.dtype.is_integer():
+                    ids = column.fill_null(-1).to_numpy()
+                    begins[1:] |= ids[1:] != ids[:-1]
+                else:
+                    begins[1:] |= column[1:].ne_missing(column[:-1]).to_numpy()
+        return begins
 
     def launches(self) -> tuple[Columns, pl.Series]:
         """Identity of every launch as columns (None: not printed), and the launch of every sequence."""
@@ -103,9 +108,10 @@ class Launches:
         On the details page their records alone are parsed for it: the other rows of a launch only repeat it.
         """
         present = identity_columns(header)
-        first = rows.frame if len(positions) == rows.frame.height else rows.frame[positions]
+        lines = [pl.Series(name, rows.frame[name].to_numpy()[positions]) for name in ("line", "run")]
         if set(present) <= set(rows.frame.columns):
-            found = first.select(pl.col(list(present)).cast(pl.String))
+            found = rows.frame.select(list(present)).cast(pl.String)
+            found = found if self.wide else found[positions]
         else:
             parsed = parse(header, rows.records(positions), present)
             if parsed is None:
@@ -116,7 +122,7 @@ class Launches:
             for name in IDENTITY_COLUMNS
             if name not in present and name != "line"
         ]
-        return found.with_columns(*absent, first["line"], first["run"]).select(*IDENTITY_COLUMNS, "run")
+        return found.with_columns(*absent, *lines).select(*IDENTITY_COLUMNS, "run")
 
 
 def _columns(table: pl.DataFrame) -> Columns:

@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ncu_roofline.arrays import BoolArray
 from ncu_roofline.readers.report import REPLAY, SkippedLines
 
 Text = bytes | mmap.mmap
@@ -34,6 +35,8 @@ _PROFILING: Final = b'==PROF== Profiling "'
 _MESSAGES: Final = (b"==ERROR==", b"==WARNING==", REPLAY.encode())
 SCAN_BYTES: Final = 1 << 20
 _LINES_KEPT: Final = 20
+_LONG_LINE: Final = 4096
+"""Bytes from which on looking for one newline after the other is faster."""
 _QUOTE: Final = 0x22
 _NEWLINE: Final = 0x0A
 _CELL: Final = rb'(?:"(?:[^"]|"")*"|[^",\r\n]*)'
@@ -200,21 +203,40 @@ def line_starts(text: Text, begin: int, at: Callable[[int], None] | None = None)
 
 
 def _line_starts(text: Text, begin: int) -> Iterator[tuple[Offsets, int]]:
-    """Offsets of the lines that begin in each piece of a text, and the end of the piece.
+    """Offsets of the lines that begin in each piece of a text, and the end of the piece."""
+    content = np.frombuffer(text, np.uint8)
+    is_newline = np.empty(SCAN_BYTES, np.bool_)
+    are_long = False
+    for start in range(begin, len(content), SCAN_BYTES):
+        part = content[start : start + SCAN_BYTES]
+        end = start + len(part)
+        newlines = _each_newline(text, start, end) if are_long else _newlines(part, is_newline) + start
+        are_long = len(newlines) * _LONG_LINE < SCAN_BYTES
+        starts = newlines + 1
+        yield starts[starts < len(content)], end
+
+
+def _newlines(part: npt.NDArray[np.uint8], is_newline: BoolArray) -> Offsets:
+    """Places of the newlines in a piece; ``is_newline`` has room for it.
 
     Lines are longer than the words of 8 bytes, so words with a newline are found first: it saves half of the time.
     """
-    content = np.frombuffer(text, np.uint8)
-    is_newline = np.empty(SCAN_BYTES, np.bool_)
-    words, has_newline = is_newline.view(np.uint64), np.empty(SCAN_BYTES // 8, np.bool_)
-    for start in range(begin, len(content), SCAN_BYTES):
-        part = content[start : start + SCAN_BYTES]
-        np.equal(part, _NEWLINE, out=is_newline[: len(part)])
-        is_newline[len(part) :] = False
-        word = np.flatnonzero(np.not_equal(words, 0, out=has_newline))
-        within = np.flatnonzero(words[word].view(np.bool_))
-        starts = word[within >> 3] * 8 + (within & 7) + (start + 1)
-        yield starts[starts < len(content)], start + len(part)
+    np.equal(part, _NEWLINE, out=is_newline[: len(part)])
+    is_newline[len(part) :] = False
+    words = is_newline.view(np.uint64)
+    word = np.flatnonzero(words != 0)
+    within = np.flatnonzero(words[word].view(np.bool_))
+    return np.asarray(word[within >> 3] * 8 + (within & 7), np.int64)
+
+
+def _each_newline(text: Text, start: int, end: int) -> Offsets:
+    """Offsets of the newlines in a piece, found one after the other."""
+    found = []
+    newline = text.find(b"\n", start, end)
+    while newline >= 0:
+        found.append(newline)
+        newline = text.find(b"\n", newline + 1, end)
+    return np.array(found, np.int64)
 
 
 def records_at(text: Text, begins: Offsets, ends: Offsets) -> list[bytes]:
@@ -330,7 +352,7 @@ def _clean(
     return Block(_kept(data, offsets, ends, keep), shifted[starts], lines, runs), next_header
 
 
-def _kept(data: bytes, offsets: Offsets, ends: Offsets, keep: npt.NDArray[np.bool_]) -> bytes:
+def _kept(data: bytes, offsets: Offsets, ends: Offsets, keep: BoolArray) -> bytes:
     """What comes before the lines, and the lines that are kept."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], keep.astype(np.int8), [0]))))
     pieces = [data[offsets[first] : ends[last - 1]] for first, last in zip(edges[::2], edges[1::2], strict=True)]
@@ -365,7 +387,7 @@ def _header_columns(row: bytes) -> tuple[str, ...]:
     return names if long_form or wide_form else ()
 
 
-def _starts_record(array: npt.NDArray[np.uint8], offsets: Offsets, *, quoted: bool) -> npt.NDArray[np.bool_]:
+def _starts_record(array: npt.NDArray[np.uint8], offsets: Offsets, *, quoted: bool) -> BoolArray:
     """Whether each line starts with a numeric id, quoted as the header is."""
     first = array[offsets]
     digit = array[np.minimum(offsets + 1, len(array) - 1)] if quoted else first

@@ -122,11 +122,13 @@ def numbered_cells(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """
     number, firsts = np.zeros(cells.height, np.intp), np.zeros(min(cells.height, 1), np.intp)
     for name in PRINTED_SCHEMA:
-        code, of_each = renumbered(cells[name].cast(pl.Categorical).to_physical().to_numpy())
-        number, firsts = renumbered(number * len(of_each) + code)
+        code, of_each = renumbered(cells[name].cast(pl.Categorical).to_physical().to_numpy().astype(np.intp))
+        if len(of_each) > 1:
+            number, firsts = renumbered(number * len(of_each) + code)
+    printed_as = pl.Series("printed_as", number, pl.UInt32)
     return (
-        cells.with_columns(pl.Series("printed_as", number)).select(CELL_SCHEMA.names()).cast(CELL_SCHEMA),
-        cells[firsts].select(PRINTED_SCHEMA.names()).cast(PRINTED_SCHEMA),
+        cells.select("launch", printed_as, "text", "line").cast(CELL_SCHEMA),
+        cells.select(PRINTED_SCHEMA.names())[firsts].cast(PRINTED_SCHEMA),
     )
 
 
