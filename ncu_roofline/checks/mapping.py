@@ -201,6 +201,8 @@ def ceiling_not_known(view: View) -> Iterator[Evidence]:
         hit = np.zeros(view.size, np.bool_)
         names = []
         for prefix, name in [*(("traffic", tier) for tier in CORE_TIERS), *(("work", path) for path in PATHS)]:
+            if f"{prefix}.{name}.rate" not in view.columns:
+                continue
             amount = "bytes" if prefix == "traffic" else "count"
             works = (view.floats(f"{prefix}.{name}.{amount}") > 0) | (view.floats(f"{prefix}.{name}.rate") > 0)
             lacks = rows & works & np.isnan(view.floats(f"{prefix}.{name}.peak"))
@@ -291,19 +293,17 @@ def measure_contains_more(view: View) -> Iterator[Evidence]:
     other: up to twice the bytes, so an intensity may be up to two times low. The peak belongs to the same way of
     counting, so the time that these bytes need at least is right. Collect ``lts__t_sectors_srcunit_tex``.
     """
-    for metric_map in view.maps:
-        for tier, tier_map in metric_map.tiers.items():
+    maps = {metric_map.id: metric_map for metric_map in view.maps}
+    for map_id, cc, rows in view.architectures:
+        for tier, tier_map in maps[map_id].tiers.items():
             for measure in tier_map.measures:
-                if not measure.contains or f"traffic.{tier}.measure" not in view.columns:
+                if cc is None or cc not in measure.contains:
                     continue
-                cc, in_use = view.labels("cc"), view.labels(f"traffic.{tier}.measure") == measure.id
-                at = np.any([cc == one for one in measure.contains], axis=0)
-                hit = at & in_use & (view.labels("map") == metric_map.id)
-                if hit.any():
-                    what = measure.contains[cc[hit][0]]
-                    yield from _by_map(
-                        view, hit, f"{tier} is measured by {measure.id}, which contains {what}: an intensity may be low"
-                    )
+                hit = rows & (view.labels(f"traffic.{tier}.measure") == measure.id)
+                what = measure.contains[cc]
+                yield from _by_map(
+                    view, hit, f"{tier} is measured by {measure.id}, which contains {what}: an intensity may be low"
+                )
 
 
 def measure_sees_less(view: View) -> Iterator[Evidence]:

@@ -15,6 +15,7 @@ from ncu_roofline.maps.model import Alternative, Measure, MetricMap, PathMap, Te
 from ncu_roofline.vocabulary import PATHS, TIERS
 
 _Entry = TypeVar("_Entry")
+_Counted = TypeVar("_Counted", PathMap, Measure)
 
 BASE: Final = "base"
 _NOT_MAPS: Final = {"devices.yaml", "labels.yaml"}
@@ -219,7 +220,7 @@ def _without(entries: Mapping[str, _Entry], child: Mapping[str, object]) -> Mapp
 
 
 def _drop_absent_paths(paths: Mapping[str, PathMap], absent: frozenset[str]) -> dict[str, PathMap]:
-    kept = {name: replace(path, alternatives=_present(path.alternatives, absent)) for name, path in paths.items()}
+    kept = {name: _with_present(path, absent) for name, path in paths.items()}
     return {name: kept[name] for name in PATHS if name in kept and kept[name].alternatives}
 
 
@@ -242,15 +243,21 @@ def _of_tiers(
 def _drop_absent_measures(tiers: Mapping[str, TierMap], absent: frozenset[str]) -> dict[str, TierMap]:
     kept = {}
     for name, tier in tiers.items():
-        measures: list[Measure] = [
-            replace(measure, alternatives=_present(measure.alternatives, absent)) for measure in tier.measures
-        ]
+        measures = [_with_present(measure, absent) for measure in tier.measures]
         kept[name] = TierMap(name, tuple(measure for measure in measures if measure.alternatives))
     return {name: kept[name] for name in TIERS if name in kept and kept[name].measures}
 
 
+def _with_present(entry: _Counted, absent: frozenset[str]) -> _Counted:
+    """A path or measure with the alternatives that the chip has."""
+    alternatives = _present(entry.alternatives, absent)
+    return entry if alternatives == entry.alternatives else replace(entry, alternatives=alternatives)
+
+
 def _present(alternatives: Iterable[Alternative], absent: frozenset[str]) -> tuple[Alternative, ...]:
     """The alternatives of counters that the chip has, without peaks of counters that it lacks."""
+    if not absent:
+        return tuple(alternatives)
     return tuple(
         _without_peaks(alternative, absent)
         for alternative in alternatives

@@ -13,6 +13,7 @@ from typing import Final
 import polars as pl
 
 from ncu_roofline.readers.lines import Header
+from ncu_roofline.readers.rows import Rows
 
 FORM: Final = "csv-details"
 
@@ -55,7 +56,7 @@ def kept(columns: Collection[str], names: AbstractSet[str] | None) -> list[pl.Ex
     ]
 
 
-def cells(frame: pl.DataFrame, launches: pl.Series) -> tuple[pl.DataFrame, int]:
+def cells(rows: Rows, launches: pl.Series) -> tuple[pl.DataFrame, int]:
     """Cells of the wanted metrics, with section, metric and unit as columns, and the number of rule rows."""
-    found = frame.lazy().with_columns(launches.alias("launch")).filter(pl.col("metric").is_not_null())
-    return found.select("launch", *_CELL, "line").collect(), int(frame[_IS_RULE].sum())
+    all_rows = rows.frame.lazy().select(_CELL).with_columns(launch=launches, line=pl.Series(rows.lines))
+    return all_rows.filter(pl.col("metric").is_not_null()).collect(), int(rows.frame[_IS_RULE].sum())

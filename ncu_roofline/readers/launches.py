@@ -59,7 +59,7 @@ class Launches:
 
         A row whose identity cannot be read is damaged: it is logged and left out of the rows that are returned.
         """
-        positions = np.flatnonzero(self._begins(header, rows.frame))
+        positions = np.flatnonzero(self._begins(header, rows))
         identities = self._identities(header, rows, positions)
         if identities is None:
             block = rows.records(positions)
@@ -74,14 +74,15 @@ class Launches:
         self.count += identities.height
         return pl.Series(np.repeat(sequence, np.diff(positions, append=rows.frame.height))), rows
 
-    def _begins(self, header: Header, frame: pl.DataFrame) -> BoolArray:
+    def _begins(self, header: Header, rows: Rows) -> BoolArray:
         """Whether each row does not belong to the one before it."""
-        begins = np.full(frame.height, self.wide)
+        begins = np.full(rows.frame.height, self.wide)
         begins[:1] = True
         if not self.wide:
-            is_summary = "ncu_id" not in frame.columns
+            begins[1:] = rows.runs[1:] != rows.runs[:-1]
+            is_summary = "ncu_id" not in rows.frame.columns
             identity = identity_columns(header) if is_summary else IDS
-            for column in (frame[name] for name in (*identity, "run") if name in frame.columns):
+            for column in (rows.frame[name] for name in identity if name in rows.frame.columns):
                 if column.dtype.is_integer():
                     ids = column.fill_null(-1).to_numpy()
                     begins[1:] |= ids[1:] != ids[:-1]
@@ -108,7 +109,6 @@ class Launches:
         On the details page their records alone are parsed for it: the other rows of a launch only repeat it.
         """
         present = identity_columns(header)
-        lines = [pl.Series(name, rows.frame[name].to_numpy()[positions]) for name in ("line", "run")]
         if set(present) <= set(rows.frame.columns):
             found = rows.frame.select(list(present)).cast(pl.String)
             found = found if self.wide else found[positions]
@@ -122,7 +122,8 @@ class Launches:
             for name in IDENTITY_COLUMNS
             if name not in present and name != "line"
         ]
-        return found.with_columns(*absent, *lines).select(*IDENTITY_COLUMNS, "run")
+        places = {"line": rows.lines[positions], "run": rows.runs[positions]}
+        return found.with_columns(*absent, **places).select(*IDENTITY_COLUMNS, "run")
 
 
 def _columns(table: pl.DataFrame) -> Columns:

@@ -11,7 +11,7 @@ import polars as pl
 
 from ncu_roofline.readers.lines import Header, split_record
 from ncu_roofline.readers.report import CELL_SCHEMA, PRINTED_SCHEMA
-from ncu_roofline.readers.rows import LAST
+from ncu_roofline.readers.rows import LAST, Rows
 
 FORM: Final = "csv-raw"
 
@@ -47,12 +47,12 @@ def printed(columns: Collection[str], unit_of: Mapping[str, str]) -> pl.DataFram
     return pl.DataFrame([("", name, unit_of.get(name, "")) for name in names], schema=PRINTED_SCHEMA, orient="row")
 
 
-def cells(frame: pl.DataFrame, launches: pl.Series, first: int) -> pl.DataFrame:
+def cells(rows: Rows, launches: pl.Series, first: int) -> pl.DataFrame:
     """Cells of the metric columns, one metric after the other (schema ``CELL_SCHEMA``).
 
     ``first`` is the row of ``RawReport.printed`` of the first metric column.
     """
-    metrics = [name for name in frame.columns if name.startswith(_PREFIX)]
+    frame, metrics = rows.frame, [name for name in rows.frame.columns if name.startswith(_PREFIX)]
     if not metrics:
         return pl.DataFrame(schema=CELL_SCHEMA)
     numbers = np.arange(first, first + len(metrics), dtype=np.uint32)
@@ -61,7 +61,7 @@ def cells(frame: pl.DataFrame, launches: pl.Series, first: int) -> pl.DataFrame:
             "launch": pl.concat([launches] * len(metrics)),
             "printed_as": np.repeat(numbers, frame.height),
             "text": pl.concat([frame[name] for name in metrics]).fill_null(""),
-            "line": pl.concat([frame["line"]] * len(metrics)),
+            "line": np.tile(rows.lines, len(metrics)),
         },
         schema=CELL_SCHEMA,
     )

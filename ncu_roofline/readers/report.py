@@ -120,11 +120,11 @@ def numbered_cells(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         cells (schema ``CELL_SCHEMA``) and what they were printed as, in order of first appearance (``PRINTED_SCHEMA``).
 
     """
-    number, firsts = np.zeros(cells.height, np.intp), np.zeros(min(cells.height, 1), np.intp)
+    number = np.zeros(cells.height, np.intp)
     for name in PRINTED_SCHEMA:
         code, of_each = renumbered(cells[name].cast(pl.Categorical).to_physical().to_numpy().astype(np.intp))
-        if len(of_each) > 1:
-            number, firsts = renumbered(number * len(of_each) + code)
+        number = number * len(of_each) + code
+    number, firsts = renumbered(number)
     printed_as = pl.Series("printed_as", number, pl.UInt32)
     return (
         cells.select("launch", printed_as, "text", "line").cast(CELL_SCHEMA),

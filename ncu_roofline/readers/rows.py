@@ -18,6 +18,7 @@ from ncu_roofline.readers.lines import (
     Block,
     Header,
     LineLog,
+    Offsets,
     Text,
     blocks,
     is_record,
@@ -58,15 +59,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as the kept columns with ``line`` (1-based) and ``run`` of each, and their records by position."""
+    """Rows as the kept columns, the line (1-based) and run of each, and their records by position."""
 
     frame: pl.DataFrame
+    lines: Offsets
+    runs: Offsets
     records: Callable[[npt.NDArray[np.intp]], Block]
 
     def without(self, positions: npt.NDArray[np.intp]) -> Rows:
         """The other rows."""
         kept = np.delete(np.arange(self.frame.height), positions)
-        return Rows(self.frame[kept.tolist()], lambda wanted: self.records(kept[wanted]))
+        return Rows(
+            self.frame[kept.tolist()], self.lines[kept], self.runs[kept], lambda wanted: self.records(kept[wanted])
+        )
 
 
 def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
@@ -93,11 +98,13 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
         return None
 
     def records(positions: npt.NDArray[np.intp]) -> Block:
-        found = records_at(text, starts[positions], np.append(starts[1:], len(text))[positions])
+        is_last = positions == len(starts) - 1
+        ends = np.where(is_last, len(text), starts[positions + ~is_last])
+        found = records_at(text, starts[positions], ends)
         return Block.of(header.prefix, found, table.line + positions, np.zeros_like(positions))
 
-    lines = pl.int_range(table.line, table.line + frame.height, eager=True).alias("line")
-    return Rows(frame.drop(_SHAPE).with_columns(lines, run=pl.lit(0, pl.Int64)), records)
+    lines = np.arange(table.line, table.line + frame.height)
+    return Rows(frame.drop(_SHAPE), lines, np.broadcast_to(np.int64(0), lines.shape), records)
 
 
 def _scan(table: Table) -> pl.LazyFrame:
@@ -111,7 +118,7 @@ def _scan(table: Table) -> pl.LazyFrame:
             skip_lines=table.line - 1,
             # The parser checks the quotes of texts only; names get their type afterwards.
             schema={f"c{position}": pl.String() for position in range(len(table.header.columns) + 1)}
-            | {f"c{columns[name]}": pl.Int64() for name in IDS if name in columns},
+            | {f"c{columns[name]}": pl.UInt32() for name in IDS if name in columns},
             missing_columns="insert",
             glob=False,
         )
@@ -148,8 +155,7 @@ def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Ite
                 log.add("damaged" if is_row[position] else "foreign", int(block.lines[position]))
             block, frame = block.keep(whole.arg_true().to_numpy()), frame.filter(whole)
         if frame.height:
-            lines, runs = pl.Series("line", block.lines, pl.Int64), pl.Series("run", block.runs, pl.Int64)
-            yield Rows(frame.drop(_SHAPE).with_columns(lines, runs), block.keep)
+            yield Rows(frame.drop(_SHAPE), block.lines, block.runs, block.keep)
 
 
 def parse(header: Header, block: Block, columns: Mapping[str, int]) -> pl.DataFrame | None:

@@ -73,9 +73,9 @@ def read_tables(
                 break
             sequence, rows = launches.sequence(header, part, log)
             if form == raw.FORM:
-                cells.append(raw.cells(rows.frame, sequence, printed.height))
+                cells.append(raw.cells(rows, sequence, printed.height))
             else:
-                found, rules = details.cells(rows.frame, sequence)
+                found, rules = details.cells(rows, sequence)
                 cells.append(found)
                 rule_rows += rules
         if form == raw.FORM:
