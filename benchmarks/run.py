@@ -1,8 +1,9 @@
 """Complete ``analyze()`` against polars' own work on the same files, in one run: ``python benchmarks/run.py``.
 
-Every job runs in a process of its own, several times; the best time and the peak memory are shown. The baselines:
-on the details page strip thousands separators, cast and pivot the wanted metrics; on the raw page read the wanted
-columns as text. Import times are left out.
+Every job runs in a process of its own, several times and in turn with the one that it is held against; shown are the
+median time, the lowest peak of memory and the median ratio of the pairs. The baselines: on the details page strip
+thousands separators, cast and pivot the wanted metrics; on the raw page read the wanted columns as text. Import times
+are left out.
 
 ``--like REPORT`` repeats the launches of a binary report (about 500 metrics each) and measures it against NVIDIA's
 reader (``ncu-report``), which loads the file and reads the same metrics.
@@ -12,10 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from reports import USED, binary, details, raw
 
@@ -63,13 +67,35 @@ print(json.dumps([time.perf_counter() - begin, resource.getrusage(resource.RUSAG
 """
 
 
-def measure(job: str, path: Path, repeats: int) -> tuple[float, float]:
-    """Best seconds and lowest peak bytes of a job over several processes."""
-    results = []
-    for _ in range(repeats):
-        command = [sys.executable, "-c", JOBS[job] + END, str(path), json.dumps(list(USED))]
-        results.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
-    return min(result[0] for result in results), min(result[1] for result in results)
+@dataclass(frozen=True)
+class Measured:
+    """What one process took."""
+
+    seconds: float
+    peak: float
+    """Highest memory in bytes."""
+
+
+def measure(job: str, path: Path) -> Measured:
+    """Run a job in a process of its own."""
+    command = [sys.executable, "-c", JOBS[job] + END, str(path), json.dumps(list(USED))]
+    seconds, peak, _ = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return Measured(seconds, peak)
+
+
+def alternate(first: tuple[str, Path], second: tuple[str, Path], repeats: int) -> tuple[str, str, str]:
+    """Median seconds and lowest peak of two jobs, and the median of second over first.
+
+    The two run in turn, so that a machine whose speed drifts is as fast for one as for the other.
+    """
+    # What was just written is not to be written back while the jobs run.
+    os.sync()
+    pairs = [(measure(*first), measure(*second)) for _ in range(repeats)]
+    said = [
+        f"{median(one.seconds for one in runs):.3f} s, {min(one.peak for one in runs) / 1e6:.0f} MB"
+        for runs in zip(*pairs, strict=True)
+    ]
+    return said[0], said[1], f"{median(two.seconds / one.seconds for one, two in pairs):.2f}x"
 
 
 def measure_binary(like: Path, repeats: int, scale: float) -> None:
@@ -79,21 +105,18 @@ def measure_binary(like: Path, repeats: int, scale: float) -> None:
         launches = int(10_000 * scale)
         binary(path, like=like, launches=launches)
         size = path.stat().st_size
-        base, base_memory = measure("nvidia", path, 1)
-        ours, memory = measure("analyze", path, repeats)
-        binary(path, like=like, launches=10 * launches)
-        more, more_memory = measure("analyze", path, 1)
-    print(
-        f"binary {size / 1e6:.0f} MB, {launches} launches: ncu_report {base:.2f} s, {base_memory / 1e6:.0f} MB; "
-        f"analyze {ours:.2f} s = 1/{base / ours:.1f}, {memory / 1e6:.0f} MB = 1/{base_memory / memory:.1f}; "
-        f"ten times the launches {more / ours:.1f}x, {more_memory / 1e6:.0f} MB"
-    )
+        ours, base, ratio = alternate(("analyze", path), ("nvidia", path), repeats)
+        print(f"binary {size / 1e6:.0f} MB, {launches} launches: analyze {ours}; ncu_report {base} = {ratio}")
+        more = Path(folder) / "more.ncu-rep"
+        binary(more, like=like, launches=10 * launches)
+        _, seconds, ratio = alternate(("analyze", path), ("analyze", more), 1)
+        print(f"ten times the launches: {seconds} = {ratio}")
 
 
 def main() -> None:
     """Print one line per job."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--scale", type=float, default=1.0, help="size of the reports; 1 is 240 MB and 100 MB")
     parser.add_argument("--like", type=Path, help="a binary report whose launches are repeated")
     options = parser.parse_args()
@@ -104,15 +127,12 @@ def main() -> None:
         for name, write, launches in (("details", details, 16_000), ("raw", raw, 10_000)):
             path = Path(folder) / f"{name}.csv"
             write(path, launches=int(launches * options.scale))
-            size = path.stat().st_size
-            base, base_memory = measure(f"polars {name}", path, options.repeats)
-            ours, memory = measure("analyze", path, options.repeats)
-            write(path, launches=int(2 * launches * options.scale))
-            twice, _ = measure("analyze", path, options.repeats)
-            print(
-                f"{name} {size / 1e6:.0f} MB: polars {base:.3f} s, {base_memory / 1e6:.0f} MB; "
-                f"analyze {ours:.3f} s = {ours / base:.2f}x, {memory / 1e6:.0f} MB; twice the rows {twice / ours:.2f}x"
-            )
+            base, ours, ratio = alternate((f"polars {name}", path), ("analyze", path), options.repeats)
+            print(f"{name} {path.stat().st_size / 1e6:.0f} MB: polars {base}; analyze {ours} = {ratio}")
+            twice = Path(folder) / f"twice-{name}.csv"
+            write(twice, launches=int(2 * launches * options.scale))
+            _, seconds, ratio = alternate(("analyze", path), ("analyze", twice), options.repeats)
+            print(f"twice the rows: {seconds} = {ratio}")
 
 
 if __name__ == "__main__":

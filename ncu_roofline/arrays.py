@@ -16,6 +16,9 @@ Columns = dict[str, npt.NDArray[Any]]
 
 _Item = TypeVar("_Item")
 
+_PART = 1 << 15
+"""Elements of a large column that are worked on at once."""
+
 
 def objects(values: Iterable[object]) -> ObjectArray:
     """A column of Python objects (texts, tuples), None where not known."""
@@ -59,13 +62,19 @@ def renumbered(codes: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.intp
         _, first, number = np.unique(codes, return_index=True, return_inverse=True)
         order = np.argsort(first)
         return np.argsort(order)[number], first[order]
-    # Without sorting. Of several values for one place the last one stays, so it is filled from the end.
+    # Without sorting, and by parts: large arrays cost more to get than to fill.
+    parts = [slice(begin, begin + _PART) for begin in range(0, len(codes), _PART)]
     first_of = np.full(int(codes.max()) + 1, -1, np.intp)
-    first_of[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    for part in reversed(parts):
+        # Of several values for one place the last one stays, so it is filled from the end.
+        first_of[codes[part][::-1]] = np.arange(part.start, part.start + len(codes[part]))[::-1]
     firsts = np.sort(first_of[first_of >= 0])
     number_of = np.empty(len(first_of), np.intp)
     number_of[codes[firsts]] = np.arange(len(firsts))
-    return number_of[codes], firsts
+    numbers = np.empty(len(codes), np.intp)
+    for part in parts:
+        numbers[part] = number_of[codes[part]]
+    return numbers, firsts
 
 
 def joined(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

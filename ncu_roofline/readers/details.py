@@ -58,5 +58,6 @@ def kept(columns: Collection[str], names: AbstractSet[str] | None) -> list[pl.Ex
 
 def cells(rows: Rows, launches: pl.Series) -> tuple[pl.DataFrame, int]:
     """Cells of the wanted metrics, with section, metric and unit as columns, and the number of rule rows."""
-    all_rows = rows.frame.lazy().select(_CELL).with_columns(launch=launches, line=pl.Series(rows.lines))
-    return all_rows.filter(pl.col("metric").is_not_null()).collect(), int(rows.frame[_IS_RULE].sum())
+    all_rows = rows.frame.lazy().select(_CELL).with_columns(launch=launches).with_row_index("row")
+    found = all_rows.filter(pl.col("metric").is_not_null()).collect()
+    return found.with_columns(line=rows.lines(found["row"].to_numpy())), int(rows.frame[_IS_RULE].sum())

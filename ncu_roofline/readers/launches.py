@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import BoolArray, Columns, objects, repeated
+from ncu_roofline.arrays import Columns, objects, repeated
 from ncu_roofline.readers.lines import Header, LineLog, is_whole_record
 from ncu_roofline.readers.report import IDENTITY_COLUMNS
-from ncu_roofline.readers.rows import IDS, Rows, parse
+from ncu_roofline.readers.rows import IDS, Positions, Rows, parse
 
 _NAMES: Final = {
     "ncu_id": "ID",
@@ -59,7 +58,7 @@ class Launches:
 
         A row whose identity cannot be read is damaged: it is logged and left out of the rows that are returned.
         """
-        positions = np.flatnonzero(self._begins(header, rows))
+        positions = self._begins(header, rows.frame)
         identities = self._identities(header, rows, positions)
         if identities is None:
             block = rows.records(positions)
@@ -74,21 +73,13 @@ class Launches:
         self.count += identities.height
         return pl.Series(np.repeat(sequence, np.diff(positions, append=rows.frame.height))), rows
 
-    def _begins(self, header: Header, rows: Rows) -> BoolArray:
-        """Whether each row does not belong to the one before it."""
-        begins = np.full(rows.frame.height, self.wide)
-        begins[:1] = True
-        if not self.wide:
-            begins[1:] = rows.runs[1:] != rows.runs[:-1]
-            is_summary = "ncu_id" not in rows.frame.columns
-            identity = identity_columns(header) if is_summary else IDS
-            for column in (rows.frame[name] for name in identity if name in rows.frame.columns):
-                if column.dtype.is_integer():
-                    ids = column.fill_null(-1).to_numpy()
-                    begins[1:] |= ids[1:] != ids[:-1]
-                else:
-                    begins[1:] |= column[1:].ne_missing(column[:-1]).to_numpy()
-        return begins
+    def _begins(self, header: Header, frame: pl.DataFrame) -> Positions:
+        """Rows that do not belong to the one before them."""
+        if self.wide:
+            return np.arange(frame.height)
+        identity = IDS if "ncu_id" in frame.columns else identity_columns(header)
+        changes = [_changes(frame[name]) for name in (*identity, "run") if name in frame.columns]
+        return np.unique(np.concatenate([np.zeros(min(frame.height, 1), np.intp), *changes]))
 
     def launches(self) -> tuple[Columns, pl.Series]:
         """Identity of every launch as columns (None: not printed), and the launch of every sequence."""
@@ -101,7 +92,7 @@ class Launches:
             table = table.filter(numbers.is_first_distinct())
         return _columns(table.select(pl.col(IDENTITY_COLUMNS).exclude("line").replace("", None), "line")), numbers
 
-    def _identities(self, header: Header, rows: Rows, positions: npt.NDArray[np.intp]) -> pl.DataFrame | None:
+    def _identities(self, header: Header, rows: Rows, positions: Positions) -> pl.DataFrame | None:
         """Identity of the launches that begin at some rows; columns ``IDENTITY_COLUMNS`` and ``run``.
 
         None when one of the records cannot be read.
@@ -122,8 +113,21 @@ class Launches:
             for name in IDENTITY_COLUMNS
             if name not in present and name != "line"
         ]
-        places = {"line": rows.lines[positions], "run": rows.runs[positions]}
-        return found.with_columns(*absent, **places).select(*IDENTITY_COLUMNS, "run")
+        run = rows.frame["run"][positions] if "run" in rows.frame.columns else pl.lit(0, pl.Int64)
+        return found.with_columns(*absent, line=rows.lines(positions), run=run).select(*IDENTITY_COLUMNS, "run")
+
+
+def _changes(column: pl.Series) -> Positions:
+    """Rows whose value is not that of the row before."""
+    if not column.dtype.is_integer() or column.null_count():
+        return column.ne_missing(column.shift()).arg_true().to_numpy().astype(np.intp)
+    found, first, last = [], 0, None
+    for piece in column.get_chunks():
+        values = piece.to_numpy()
+        begin = [first] if values[:1].tolist() != [last] else []
+        found += [np.array(begin, np.intp), first + 1 + np.flatnonzero(values[1:] != values[:-1])]
+        first, last = first + len(values), values[-1]
+    return np.concatenate(found)
 
 
 def _columns(table: pl.DataFrame) -> Columns:

@@ -185,35 +185,66 @@ def find_header(text: Text, start: int, line: int, log: LineLog) -> Header | Non
     return None
 
 
-def line_starts(text: Text, begin: int, at: Callable[[int], None] | None = None) -> Offsets:
-    """Offset of every line behind an offset.
+@dataclass(frozen=True)
+class Lines:
+    """Where the lines of a text end, piece by piece of it: large arrays cost more to get than to fill."""
 
-    With ``at``, which is told how far that is, no more than a block of the text is kept in memory behind it.
-    """
-    found = [np.full(1, begin, np.int64)]
-    last = begin
-    for starts, end in _line_starts(text, begin):
-        found.append(starts)
-        if at is not None:
+    begin: int
+    """Offset of the first."""
+    pieces: Sequence[tuple[int, npt.NDArray[np.uint32]]]
+    """Offset of each piece, and the places in it of what ends a line."""
+
+    @classmethod
+    def of(cls, text: Text, begin: int, at: Callable[[int], None]) -> Lines:
+        """The lines behind an offset; no more than a block of the text is kept in memory behind it.
+
+        ``at`` is told how far that is.
+        """
+        found, last = [], begin
+        for start, end, newlines in _pieces(text, begin):
+            found.append((start, newlines.astype(np.uint32)))
             at(end)
             if end - last >= BLOCK_BYTES:
                 forget(text, last, end)
                 last = end
-    return np.concatenate(found)
+        if not text[len(text) - 1 :].endswith(b"\n"):
+            found.append((len(text) - 1, np.zeros(1, np.uint32)))
+        return cls(begin, found)
+
+    def __len__(self) -> int:
+        return sum(len(places) for _, places in self.pieces)
+
+    def starts(self, numbers: npt.NDArray[np.intp]) -> Offsets:
+        """Offsets of lines, whose numbers (from 0) ascend."""
+        return np.where(numbers > 0, self.ends(np.maximum(numbers - 1, 0)), self.begin)
+
+    def ends(self, numbers: npt.NDArray[np.intp]) -> Offsets:
+        """Offsets behind lines, whose numbers (from 0) ascend."""
+        found, first = [np.zeros(0, np.int64)], 0
+        for start, places in self.pieces:
+            mine = numbers[slice(*np.searchsorted(numbers, (first, first + len(places))))]
+            found.append(places[mine - first] + np.int64(start + 1))
+            first += len(places)
+        return np.concatenate(found)
 
 
-def _line_starts(text: Text, begin: int) -> Iterator[tuple[Offsets, int]]:
-    """Offsets of the lines that begin in each piece of a text, and the end of the piece."""
+def line_starts(text: Text, begin: int) -> Offsets:
+    """Offset of every line behind an offset."""
+    found = [newlines + (start + 1) for start, _, newlines in _pieces(text, begin)]
+    starts = np.concatenate([np.full(1, begin, np.int64), *found])
+    return starts[starts < len(text)]
+
+
+def _pieces(text: Text, begin: int) -> Iterator[tuple[int, int, Offsets]]:
+    """Begin and end of each piece of a text behind an offset, and the places of the newlines in it."""
     content = np.frombuffer(text, np.uint8)
     is_newline = np.empty(SCAN_BYTES, np.bool_)
     are_long = False
     for start in range(begin, len(content), SCAN_BYTES):
         part = content[start : start + SCAN_BYTES]
-        end = start + len(part)
-        newlines = _each_newline(text, start, end) if are_long else _newlines(part, is_newline) + start
+        newlines = _each_newline(text, start, start + len(part)) if are_long else _newlines(part, is_newline)
         are_long = len(newlines) * _LONG_LINE < SCAN_BYTES
-        starts = newlines + 1
-        yield starts[starts < len(content)], end
+        yield start, start + len(part), newlines
 
 
 def _newlines(part: npt.NDArray[np.uint8], is_newline: BoolArray) -> Offsets:
@@ -230,11 +261,11 @@ def _newlines(part: npt.NDArray[np.uint8], is_newline: BoolArray) -> Offsets:
 
 
 def _each_newline(text: Text, start: int, end: int) -> Offsets:
-    """Offsets of the newlines in a piece, found one after the other."""
+    """Places of the newlines in a piece, found one after the other."""
     found = []
     newline = text.find(b"\n", start, end)
     while newline >= 0:
-        found.append(newline)
+        found.append(newline - start)
         newline = text.find(b"\n", newline + 1, end)
     return np.array(found, np.int64)
 

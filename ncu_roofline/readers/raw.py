@@ -61,7 +61,7 @@ def cells(rows: Rows, launches: pl.Series, first: int) -> pl.DataFrame:
             "launch": pl.concat([launches] * len(metrics)),
             "printed_as": np.repeat(numbers, frame.height),
             "text": pl.concat([frame[name] for name in metrics]).fill_null(""),
-            "line": np.tile(rows.lines, len(metrics)),
+            "line": np.tile(rows.lines(np.arange(frame.height)), len(metrics)),
         },
         schema=CELL_SCHEMA,
     )

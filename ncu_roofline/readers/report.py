@@ -120,15 +120,21 @@ def numbered_cells(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         cells (schema ``CELL_SCHEMA``) and what they were printed as, in order of first appearance (``PRINTED_SCHEMA``).
 
     """
-    number = np.zeros(cells.height, np.intp)
-    for name in PRINTED_SCHEMA:
-        code, of_each = renumbered(cells[name].cast(pl.Categorical).to_physical().to_numpy().astype(np.intp))
-        number = number * len(of_each) + code
+    number, size = np.zeros(cells.height, np.intp), 1
+    for name in PRINTED_SCHEMA if cells.height else ():
+        code = cells[name].cast(pl.Categorical).to_physical().to_numpy()
+        count = int(code.max()) + 1
+        if size * count > cells.height:
+            code, of_each = renumbered(code)
+            count = len(of_each)
+        number *= count
+        number += code
+        size *= count
     number, firsts = renumbered(number)
-    printed_as = pl.Series("printed_as", number, pl.UInt32)
+    columns = {name: cells[name] for name in cells.columns} | {"printed_as": pl.Series(number, dtype=pl.UInt32)}
     return (
-        cells.select("launch", printed_as, "text", "line").cast(CELL_SCHEMA),
-        cells.select(PRINTED_SCHEMA.names())[firsts].cast(PRINTED_SCHEMA),
+        pl.DataFrame({name: columns[name].cast(dtype) for name, dtype in CELL_SCHEMA.items()}),
+        pl.DataFrame({name: columns[name][firsts].cast(dtype) for name, dtype in PRINTED_SCHEMA.items()}),
     )
 
 

@@ -18,15 +18,17 @@ from ncu_roofline.readers.lines import (
     Block,
     Header,
     LineLog,
+    Lines,
     Offsets,
     Text,
     blocks,
     is_record,
     is_whole_record,
-    line_starts,
     records_at,
     split_record,
 )
+
+Positions = npt.NDArray[np.intp]
 
 IDS: Final = ("ncu_id", "process")
 """Identity columns that are numbers; every record has one of them, save those of a summary."""
@@ -59,18 +61,23 @@ class Table:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as the kept columns, the line (1-based) and run of each, and their records by position."""
+    """Rows as the kept columns (with ``run``, where there may be several), their lines and their records by position.
+
+    Large arrays cost more to get from the system than to fill, so what is needed of few rows is not made for all.
+    """
 
     frame: pl.DataFrame
-    lines: Offsets
-    runs: Offsets
-    records: Callable[[npt.NDArray[np.intp]], Block]
+    lines: Callable[[Positions], Offsets]
+    """1-based line in the input."""
+    records: Callable[[Positions], Block]
 
-    def without(self, positions: npt.NDArray[np.intp]) -> Rows:
+    def without(self, positions: Positions) -> Rows:
         """The other rows."""
         kept = np.delete(np.arange(self.frame.height), positions)
         return Rows(
-            self.frame[kept.tolist()], self.lines[kept], self.runs[kept], lambda wanted: self.records(kept[wanted])
+            self.frame[kept.tolist()],
+            lambda wanted: self.lines(kept[wanted]),
+            lambda wanted: self.records(kept[wanted]),
         )
 
 
@@ -87,24 +94,21 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
     if not is_record(last_line[:2], quoted=header.quoted) or last_line.count(b'"') % 2:
         return None
     with ThreadPoolExecutor(1) as other:
-        finding = other.submit(line_starts, text, table.start, at)
+        finding = other.submit(Lines.of, text, table.start, at)
         try:
             frame = _scan(table).collect(engine="streaming")
         except (pl.exceptions.PolarsError, OSError, TypeError, ValueError):
             return None
-        starts = finding.result()
+        lines = finding.result()
     # No row is less than a line, so as many lines as rows means that each is one.
-    if frame.height != len(starts) or not frame.select(pl.all_horizontal(pl.col(_SHAPE).all())).item():
+    if frame.height != len(lines) or not frame.select(pl.all_horizontal(pl.col(_SHAPE).all())).item():
         return None
 
-    def records(positions: npt.NDArray[np.intp]) -> Block:
-        is_last = positions == len(starts) - 1
-        ends = np.where(is_last, len(text), starts[positions + ~is_last])
-        found = records_at(text, starts[positions], ends)
+    def records(positions: Positions) -> Block:
+        found = records_at(text, lines.starts(positions), lines.ends(positions))
         return Block.of(header.prefix, found, table.line + positions, np.zeros_like(positions))
 
-    lines = np.arange(table.line, table.line + frame.height)
-    return Rows(frame.drop(_SHAPE), lines, np.broadcast_to(np.int64(0), lines.shape), records)
+    return Rows(frame.drop(_SHAPE), lambda positions: table.line + positions, records)
 
 
 def _scan(table: Table) -> pl.LazyFrame:
@@ -155,7 +159,8 @@ def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Ite
                 log.add("damaged" if is_row[position] else "foreign", int(block.lines[position]))
             block, frame = block.keep(whole.arg_true().to_numpy()), frame.filter(whole)
         if frame.height:
-            yield Rows(frame.drop(_SHAPE), block.lines, block.runs, block.keep)
+            frame = frame.drop(_SHAPE).with_columns(run=block.runs)
+            yield Rows(frame, block.lines.__getitem__, block.keep)
 
 
 def parse(header: Header, block: Block, columns: Mapping[str, int]) -> pl.DataFrame | None:
