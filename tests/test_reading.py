@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -455,3 +456,23 @@ def test_text_for_people_with_many_metric_names_is_refused(write: Write) -> None
     text = "  Section: x\n" + "    Metric Name   Metric Unit  Metric Value\n    Duration  us  1.00\n" * 20_000
     with pytest.raises(nr.NcuRooflineError, match="piece of ncu's text output"):
         read_report(write(text))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    text=st.lists(st.sampled_from([b"\n", b"a", b"b" * 9, b"c" * 70]), min_size=1, max_size=60).map(b"".join),
+    begin=st.integers(0, 8),
+)
+def test_lines_in_pieces_are_the_lines_of_the_text(monkeypatch: pytest.MonkeyPatch, text: bytes, begin: int) -> None:
+    monkeypatch.setattr(lines, "SCAN_BYTES", 32)
+    monkeypatch.setattr(lines, "_LONG_LINE", 16)
+    begin = min(begin, len(text) - 1)
+    expected = text[begin:].split(b"\n")
+    expected = [line + b"\n" for line in expected[:-1]] + ([expected[-1]] if expected[-1] else [])
+    found = lines.Lines.of(text, begin, lambda _: None)
+    assert len(found) == len(expected)
+    numbers = np.arange(len(expected))
+    assert [text[a:b] for a, b in zip(found.starts(numbers), found.ends(numbers), strict=True)] == expected
+    some = numbers[1::3]
+    assert [text[a:b] for a, b in zip(found.starts(some), found.ends(some), strict=True)] == expected[1::3]
+    assert lines.line_starts(text, begin).tolist() == found.starts(numbers).tolist()
