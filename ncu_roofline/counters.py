@@ -138,11 +138,17 @@ def metrics_of(counter: str) -> frozenset[str]:
     """Every metric name that may be read for a base counter, the cycles and clock of its unit included."""
     if counter.startswith(OPCODE):
         return frozenset({counter})
-    names = {spelling + rollup for spelling in spellings(counter) for rollup in ROLLUPS}
-    unit = unit_of(counter)
-    for domain in (unit, *_CLOCK_DOMAINS.get(unit, ())):
-        names |= {f"{domain}__cycles_elapsed{rollup}" for rollup in (".avg", ".sum", ".max", ".avg.per_second")}
-    return frozenset(names)
+    return _cycles_of(unit_of(counter)).union(
+        spelling + rollup for spelling in spellings(counter) for rollup in ROLLUPS
+    )
+
+
+@cache
+def _cycles_of(unit: str) -> frozenset[str]:
+    """Metrics of the cycles and the clock of a unit."""
+    domains = (unit, *_CLOCK_DOMAINS.get(unit, ()))
+    rollups = (".avg", ".sum", ".max", ".avg.per_second")
+    return frozenset(f"{domain}__cycles_elapsed{rollup}" for domain in domains for rollup in rollups)
 
 
 @cache

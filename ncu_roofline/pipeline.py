@@ -313,7 +313,9 @@ def _evaluate(
     parts = []
     for metric_map in maps:
         rows = np.flatnonzero(ids == metric_map.id)
-        quantities = evaluate(metric_map, {name: column[rows] for name, column in values.items()}, len(rows))
+        is_all = len(rows) == len(ids)
+        mine = values if is_all else {name: column[rows] for name, column in values.items()}
+        quantities = evaluate(metric_map, mine, len(rows))
         names, ccs = launches["device"][rows], stated[rows]
         at_run, published = _device_ceilings(names, ccs, quantities, rows, notes, len(ids))
         from_user: dict[str, Ceiling] = {}
