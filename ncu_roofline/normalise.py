@@ -158,7 +158,7 @@ def stored_cells(kind: int, column: FloatArray, launches: npt.NDArray[np.intp]) 
 
 
 def described(cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
-    """Cells with the columns of their kind."""
+    """Cells with the columns of their kind, which is a row of the kinds."""
     return cells.hstack(kinds.select(pl.exclude(cells.columns))[cells["kind"]])
 
 
