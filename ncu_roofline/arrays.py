@@ -14,6 +14,9 @@ ObjectArray = npt.NDArray[np.object_]
 Columns = dict[str, npt.NDArray[Any]]
 """A table: columns of one length by name; NaN and None are not known."""
 
+Codes = npt.NDArray[np.integer[Any]]
+"""Whole numbers, 0 or more, that stand for something else."""
+
 _Item = TypeVar("_Item")
 
 _PART = 1 << 15
@@ -45,16 +48,19 @@ def numbered(items: Iterable[_Item]) -> tuple[npt.NDArray[np.intp], list[_Item]]
 
 def numbered_rows(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.intp], list[tuple[Any, ...]]]:
     """Number of each row of some columns among the distinct rows, and these in order of first appearance."""
-    numbers = np.zeros(len(columns[0]), np.intp)
-    for column in columns:
-        codes, distinct = numbered(column.tolist())
-        if len(distinct) > 1:
-            numbers, _ = renumbered(numbers * len(distinct) + codes)
-    _, firsts = renumbered(numbers)
+    numbers, firsts = combined([numbered(column.tolist())[0] for column in columns])
     return numbers, list(zip(*(column[firsts].tolist() for column in columns), strict=True))
 
 
-def renumbered(codes: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def combined(columns: Sequence[Codes]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Number of each combination of codes among the distinct ones by first appearance; where each appears first."""
+    numbers, firsts = renumbered(columns[0])
+    for codes in columns[1:]:
+        numbers, firsts = renumbered(numbers * (int(codes.max(initial=0)) + 1) + codes)
+    return numbers, firsts
+
+
+def renumbered(codes: Codes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Whole numbers, 0 or more, as numbers among the distinct ones by first appearance; where each appears first."""
     if not len(codes):
         return np.zeros(0, np.intp), np.zeros(0, np.intp)

@@ -7,7 +7,7 @@ nor rendering, and does no roofline arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -229,7 +229,7 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
 
 
 def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
-    totals, rates, peaks, loads, slots = [], [], [], [], []
+    totals, rates, peaks, slots = [], [], [], []
     size = len(view.time)
     present = np.zeros(size, np.int16)
     total_recipe = np.full(size, -1, np.int16)
@@ -246,30 +246,38 @@ def _candidate(view: CounterView, alternative: Alternative) -> _Candidate:
             total_recipe = np.where(total_recipe < 0, resolved.recipe, total_recipe)
         peak, recipe = _part_peak(view, part)
         peak_recipe = np.where(peak_recipe < 0, recipe, peak_recipe)
-        amount = np.where(np.isnan(part_total), part_rate, part_total)
         totals.append(part_total)
         rates.append(part_rate)
         peaks.append(peak)
-        loads.append(np.where(amount == 0, 0.0, ratio(amount, peak)))
         slots.append(_slots([t.value for t in part_totals], part_rates))
     all_total, all_rate, peak = totals[0], rates[0], peaks[0]
     if len(alternative.parts) > 1:
         all_total, all_rate = _sum_collected(totals, rates), _sum_collected(rates, totals)
-        amount = np.where(np.isnan(all_total), all_rate, all_total)
-        missing_parts = [np.isnan(t) & np.isnan(r) for t, r in zip(totals, rates, strict=True)]
-        load = np.sum([np.where(gone, 0.0, load) for gone, load in zip(missing_parts, loads, strict=True)], axis=0)
-        peak = np.where(amount > 0, ratio(amount, load), peaks[0])
+        peak = _shared_peak(_total_or_rate(all_total, all_rate), map(_total_or_rate, totals, rates), peaks)
     counters = alternative.counters()
     return _Candidate(
         total=all_total,
         rate=all_rate,
         peak=peak,
         first_peak=peaks[0],
-        mix=_mix_ceiling(alternative, amount, slots[0], peak),
+        mix=_mix_ceiling(alternative, _total_or_rate(all_total, all_rate), slots[0], peak),
         clock=clock(view, counters[0]),
         recipe=((total_recipe + 1) * 10 + peak_recipe + 1).astype(np.int16),
         collected=np.where(present == len(counters), _ALL, present).astype(np.int16),
     )
+
+
+def _total_or_rate(total_: FloatArray, rate_: FloatArray) -> FloatArray:
+    return np.where(np.isnan(total_), rate_, total_)
+
+
+def _shared_peak(amount: FloatArray, of_parts: Iterable[FloatArray], peaks: Sequence[FloatArray]) -> FloatArray:
+    """Ceiling of several parts together, each at its own; that of the first where there is nothing."""
+    loads = [
+        np.where(np.isnan(part) | (part == 0), 0.0, ratio(part, peak))
+        for part, peak in zip(of_parts, peaks, strict=True)
+    ]
+    return np.where(amount > 0, ratio(amount, np.sum(loads, axis=0)), peaks[0])
 
 
 def _weighted(columns: Sequence[FloatArray], weights: Sequence[int], collected: Sequence[BoolArray]) -> FloatArray:
@@ -295,8 +303,7 @@ def _part_peak(view: CounterView, part: Part) -> tuple[FloatArray, npt.NDArray[n
 
 def _slots(totals: Sequence[FloatArray], rates: Sequence[FloatArray]) -> FloatArray:
     """Instructions of a part (or their rate), each of which takes one issue slot of the pipe."""
-    whole = np.sum(totals, axis=0)
-    return np.asarray(np.where(np.isnan(whole), np.sum(rates, axis=0), whole), np.float64)
+    return _total_or_rate(np.sum(totals, axis=0), np.sum(rates, axis=0))
 
 
 def _mix_ceiling(alternative: Alternative, amount: FloatArray, slots: FloatArray, peak: FloatArray) -> FloatArray:

@@ -15,30 +15,27 @@ import numpy as np
 import polars as pl
 
 from ncu_roofline.arrays import FloatArray, sum_known
-from ncu_roofline.readers import HISTOGRAM, opcode_columns
+from ncu_roofline.readers import opcode_columns
 from ncu_roofline.vocabulary import OPCODE
 
 _INSTANCE: Final = re.compile(r"([A-Z][A-Z0-9_.]*):\s*([0-9][0-9.,]*)")
 _TOTAL: Final = re.compile(r"\s*([0-9][0-9.,]*)\s*\(")
 
 
-def read_histograms(cells: pl.DataFrame, printed: pl.DataFrame, launches: int, separator: str) -> dict[str, FloatArray]:
+def read_histograms(cells: pl.DataFrame, launches: int, separator: str) -> dict[str, FloatArray]:
     """Opcodes of printed histograms over the launches; NaN where none was printed.
 
     A cell is the total with its instances, ``1,500 (FFMA: 1,000; LDG.E: 500)``. One whose instances do not add up to
     its total is not used.
 
     Args:
-        cells: printed cells (schema ``CELL_SCHEMA``).
-        printed: what they were printed as (schema ``PRINTED_SCHEMA``).
+        cells: printed cells of histograms (schema ``CELL_SCHEMA``).
         launches: number of launches.
         separator: what groups digits in this file.
 
     """
     found: dict[int, dict[str, float]] = {}
-    of_histogram = (printed["metric"] == HISTOGRAM).arg_true()
-    mine = cells.filter(pl.col("printed_as").is_in(of_histogram.implode())) if len(of_histogram) else cells.clear()
-    for launch, text in mine.select("launch", "text").iter_rows():
+    for launch, text in cells.select("launch", "text").iter_rows():
         counts: dict[str, float] = {}
         for opcode, count in _INSTANCE.findall(text):
             counts[opcode] = counts.get(opcode, 0.0) + _whole(count, separator)

@@ -161,9 +161,10 @@ def _tier(
     for position, (measure, amount) in enumerate(measures.items()):
         used = (in_use == position) & amount.collected
         roof = chosen_ceiling(name, from_report(amount.peak, amount.clock), *others)
-        for key, values in _amount_columns(f"traffic.{name}", "bytes", amount, roof).items():
-            others_use = columns[key] if key in columns else _blank(values)
-            columns[key] = values if used.all() else np.where(used, values, others_use)
+        found = _amount_columns(f"traffic.{name}", "bytes", amount, roof)
+        if not used.all():
+            found = {key: np.where(used, values, columns.get(key, _blank(values))) for key, values in found.items()}
+        columns |= found
         prefix = f"traffic.{name}.measures.{measure}"
         columns |= {
             f"{prefix}.bytes": amount.total, f"{prefix}.rate": amount.rate, f"{prefix}.peak": amount.peak
@@ -282,12 +283,12 @@ def _missing(columns: Columns, metric_map: MetricMap, size: int) -> Columns:
     """Which tiers and paths of the map were not collected: ``missing.<name>`` columns."""
     names = {tier: f"traffic.{tier}.extent" for tier in CORE_TIERS}
     names |= {path: f"work.{path}.extent" for path in metric_map.paths if path not in NEVER_BINDING_PATHS}
-    return {f"missing.{name}": _is_absent(columns, column, size) for name, column in names.items()}
+    return {f"missing.{name}": _is(columns, column, None, size) for name, column in names.items()}
 
 
-def _is_absent(columns: Columns, column: str, size: int) -> BoolArray:
-    """Where a column has nothing, or is not there at all."""
-    return np.asarray(columns[column] == None) if column in columns else np.ones(size, np.bool_)  # noqa: E711
+def _is(columns: Columns, name: str, label: str | None, size: int) -> BoolArray:
+    """Where a column of labels has one of them; a column that is not there has none anywhere."""
+    return np.asarray(columns[name] == label) if name in columns else np.full(size, label is None)
 
 
 def gaps(columns: Columns, metric_map: MetricMap) -> dict[str, BoolArray]:
@@ -301,8 +302,7 @@ def gaps(columns: Columns, metric_map: MetricMap) -> dict[str, BoolArray]:
     found: dict[str, BoolArray] = {}
 
     def inexact(prefix: str) -> BoolArray:
-        name = f"{prefix}.extent"
-        return np.asarray(columns[name] != Extent.EXACT.label) if name in columns else np.ones(size, np.bool_)
+        return ~_is(columns, f"{prefix}.extent", Extent.EXACT.label, size)
 
     def without_ceiling(prefix: str) -> BoolArray:
         return np.isnan(columns.get(f"{prefix}.peak", unknown(size)))

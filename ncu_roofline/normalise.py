@@ -20,7 +20,7 @@ from ncu_roofline.arrays import BoolArray, Columns, FloatArray
 from ncu_roofline.errors import InputError, UnitError, UsageError
 from ncu_roofline.histogram import describe, opcode_counters, read_histograms
 from ncu_roofline.labels import Labels, Target
-from ncu_roofline.readers import HISTOGRAM, RawReport
+from ncu_roofline.readers import HISTOGRAM, NOT_AVAILABLE, RawReport
 from ncu_roofline.units import BYTE, COUNT, RATIO, TIME, find_unit
 from ncu_roofline.vocabulary import OPCODE
 
@@ -200,7 +200,8 @@ def normalise(
         # Two cells of one launch and metric fell on one place.
         cells, conflicts = _deduplicate(cells)
         values = _columns(cells, "value", kinds, len(report))
-    opcodes = read_histograms(report.cells, report.printed, len(report), _SEPARATORS[chosen][0])
+    histograms, _ = _apart(report.cells, (report.printed["metric"] == HISTOGRAM).to_numpy(), "printed_as")
+    opcodes = read_histograms(histograms, len(report), _SEPARATORS[chosen][0])
     counted = opcode_counters(opcodes, used)
     exact = np.zeros(len(report))
     return Counters(
@@ -345,27 +346,23 @@ def _other_not_available(report: RawReport, used: AbstractSet[str]) -> pl.DataFr
     names = report.printed["metric"]
     is_other = np.array([name not in used and bool(re.match(_METRIC_NAME, name)) for name in names], np.bool_)
     cells, _ = _apart(report.cells, is_other, "printed_as")
-    few = cells.filter(pl.col("text").is_in(["n/a", "(!) n/a", "(!) nan"]))
+    few = cells.filter(pl.col("text").is_in(NOT_AVAILABLE))
     return few.select("launch", names.gather(few["printed_as"]).alias("metric"))
 
 
 def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
     """Convert ``value`` to base units and add ``rounding`` and ``code``; cells of another dimension are left out."""
+    _, cells = _apart(cells, (kinds["dimension"] != kinds["has"]).fill_null(False).to_numpy(), "kind")
     kind = cells["kind"].to_numpy().astype(np.intp)
-    present = np.bincount(kind, minlength=kinds.height) > 0
-    is_other = (kinds["dimension"] != kinds["has"]).fill_null(False).to_numpy()
     problems = {
         row["kind"]: problem
-        for row in kinds.filter(present & ~is_other).iter_rows(named=True)
+        for row in kinds.filter(np.bincount(kind, minlength=kinds.height) > 0).iter_rows(named=True)
         if (problem := _unit_problem(row["metric"], row["has"])) is not None
     }
     if problems:
         first = cells.filter(pl.col("kind").is_in(list(problems))).head(1)
         row = described(first, kinds).row(0, named=True)
         raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problems[row["kind"]])
-    if (present & is_other).any():
-        _, cells = _apart(cells, is_other, "kind")
-        kind = cells["kind"].to_numpy().astype(np.intp)
     times, divisor = kinds["times"].to_numpy(), (kinds["per"] * kinds["divide"]).to_numpy()
     scale = times / divisor
     # A whole number is exact only where nothing was scaled.

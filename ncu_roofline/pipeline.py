@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, numbered, unknown
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, joined, mapped, nothing, numbered_rows, unknown
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.claims import judge, read_claims
@@ -254,11 +254,9 @@ def _without_effect(
 
 def _joined(inputs: Sequence[Mapping[str, FloatArray]], sizes: Sequence[int]) -> Mapping[str, FloatArray]:
     """The metrics of all inputs over all launches; NaN where an input did not collect one."""
-    if len(inputs) == 1:
-        return inputs[0]
     names = dict.fromkeys(name for values in inputs for name in values)
     return {
-        name: np.concatenate([values.get(name, unknown(size)) for values, size in zip(inputs, sizes, strict=True)])
+        name: joined([values.get(name, unknown(size)) for values, size in zip(inputs, sizes, strict=True)])
         for name in names
     }
 
@@ -338,7 +336,7 @@ def _device_ceilings(
     if (names == None).all():  # noqa: E711 (element by element)
         return {}, {}
     counts = quantities.attributes.get("sm_count", unknown(len(names)))
-    match_of, keys = numbered(zip(names.tolist(), ccs.tolist(), np.nan_to_num(counts).tolist(), strict=True))
+    match_of, keys = numbered_rows([names, ccs, np.nan_to_num(counts)])
     matches = [
         DeviceMatch(None) if name is None else match_device(name, compute_capability=cc, sm_count=count or None)
         for name, cc, count in keys

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, FloatArray, highest, nothing, ratio, sum_known
+from ncu_roofline.arrays import BoolArray, FloatArray, highest, nothing, ratio, sum_known, unknown
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ def bound(members: Sequence[Member], time: FloatArray, *, undecided: BoolArray) 
     """
     nobody = nothing(len(time))
     if not members:
-        unknown = np.full(len(time), np.nan)
-        return Bound(nobody, nobody.copy(), unknown, unknown.copy(), unknown.copy())
+        none = unknown(len(time))
+        return Bound(nobody, nobody.copy(), none, none.copy(), none.copy())
     loads = np.stack([ratio(member.rate, member.peak) for member in members])
     times = np.stack([ratio(member.total, member.peak) for member in members])
     # With rates only the loads decide; with totals only the times do. With a time both say the same.

@@ -4,6 +4,7 @@ A reader keeps what was printed, as text, with its line. It knows neither what u
 are for.
 """
 
+from ncu_roofline.readers.details import NOT_AVAILABLE
 from ncu_roofline.readers.read import read_report, report_files
 from ncu_roofline.readers.report import (
     HISTOGRAM,
@@ -19,6 +20,6 @@ from ncu_roofline.readers.report import (
 from ncu_roofline.readers.session import read_session, session_beside
 
 __all__ = [
-    "HISTOGRAM", "Loss", "Progress", "RawReport", "Report", "Session", "SkippedLines", "Stored",
+    "HISTOGRAM", "NOT_AVAILABLE", "Loss", "Progress", "RawReport", "Report", "Session", "SkippedLines", "Stored",
     "opcode_columns", "read_report", "read_session", "report_files", "session_beside",
 ]  # fmt: skip

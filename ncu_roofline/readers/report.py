@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
 import polars as pl
 
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, renumbered, unknown
+from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, combined, unknown
 
 Progress = Callable[[str, int, int], None]
 """Is told the path of an input, the bytes of it that were read, and how many there are."""
@@ -120,17 +119,7 @@ def numbered_cells(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         cells (schema ``CELL_SCHEMA``) and what they were printed as, in order of first appearance (``PRINTED_SCHEMA``).
 
     """
-    number, size = np.zeros(cells.height, np.intp), 1
-    for name in PRINTED_SCHEMA if cells.height else ():
-        code = cells[name].cast(pl.Categorical).to_physical().to_numpy()
-        count = int(code.max()) + 1
-        if size * count > cells.height:
-            code, of_each = renumbered(code)
-            count = len(of_each)
-        number *= count
-        number += code
-        size *= count
-    number, firsts = renumbered(number)
+    number, firsts = combined([cells[name].cast(pl.Categorical).to_physical().to_numpy() for name in PRINTED_SCHEMA])
     columns = {name: cells[name] for name in cells.columns} | {"printed_as": pl.Series(number, dtype=pl.UInt32)}
     return (
         pl.DataFrame({name: columns[name].cast(dtype) for name, dtype in CELL_SCHEMA.items()}),

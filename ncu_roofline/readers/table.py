@@ -48,14 +48,13 @@ def read_tables(
         if is_log(text):
             return read_log(path, text, names, digest)
         raise explain_no_table(path, text[:_MESSAGES_BYTES])
-    launches = Launches(wide=_form(path, header) == raw.FORM)
+    first, form = header, _form(path, header)
+    launches = Launches(wide=form == raw.FORM)
     cells: list[pl.DataFrame] = []
     printed = pl.DataFrame(schema=PRINTED_SCHEMA)
     rule_rows = 0
-    first = header
     while header is not None:
-        form = _form(path, header)
-        if form != _form(path, first):
+        if form != _form(path, header):
             raise InputError(
                 path,
                 "tables of two forms are in one file",
@@ -85,12 +84,12 @@ def read_tables(
         raise explain_no_launches(path, first.line, text[:_MESSAGES_BYTES])
     identities, launch_of = launches.launches()
     all_cells = pl.concat(cells)
-    if _form(path, first) != raw.FORM:
+    if form != raw.FORM:
         all_cells, printed = numbered_cells(all_cells)
     return RawReport(
         path=path,
         digest=digest,
-        form=_form(path, first),
+        form=form,
         launches=identities,
         cells=all_cells.with_columns(launch_of.gather(all_cells["launch"]).alias("launch")),
         printed=printed,

@@ -11,7 +11,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, numbered, objects, repeated
+from ncu_roofline.arrays import (
+    Columns,
+    FloatArray,
+    ObjectArray,
+    mapped,
+    nothing,
+    numbered,
+    numbered_rows,
+    objects,
+    repeated,
+)
 from ncu_roofline.errors import InputError
 from ncu_roofline.timings.sqlite import (
     CALLS,
@@ -127,7 +137,7 @@ def _read(path: str, database: sqlite3.Connection) -> Timeline:
     ranges = ranges_of(database, tables, set(calls)) if (raw["thread"] != _NONE).any() else {}
     has_names = (raw["name"] != _NONE) | (raw["mangled"] != _NONE)
     texts = dict(database.execute("SELECT id, value FROM StringIds")) if has_names.any() else {}
-    streams, _ = numbered(zip(raw["process"].tolist(), raw["context"].tolist(), raw["stream"].tolist(), strict=True))
+    streams, _ = numbered_rows([raw[name] for name in ("process", "context", "stream")])
     activities: Columns = {
         "kind": kinds[order],
         "start": _seconds(raw["start"], begin),
@@ -215,8 +225,7 @@ def _seconds(nanoseconds: Numbers, begin: int) -> FloatArray:
 
 def _shapes(raw: Mapping[str, Numbers], name: str) -> ObjectArray:
     """Grids or blocks as tuples, None where there are none."""
-    sizes = [raw[f"{name}.{way}"].tolist() for way in "xyz"]
-    codes, distinct = numbered(zip(*sizes, strict=True))
+    codes, distinct = numbered_rows([raw[f"{name}.{way}"] for way in "xyz"])
     return objects(None if _NONE in shape else shape for shape in distinct)[codes]
 
 
