@@ -185,40 +185,34 @@ def test_piped_output_has_no_colours() -> None:
     assert "\x1b" not in program("analyze", A100).stdout
 
 
+def imported(code: str, *packages: str) -> str:
+    """Which of some packages are imported after some code, as a list is printed."""
+    shown = f"import sys\nprint(sorted({set(packages)!r} & set(sys.modules)))"
+    command = [sys.executable, "-c", f"{code}\n{shown}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+
+
+def called(*arguments: str) -> str:
+    """Code that calls the command line."""
+    return f"from ncu_roofline.cli import main\nmain({list(arguments)!r}, standalone_mode=False)"
+
+
 def test_help_imports_no_heavy_package() -> None:
-    code = (
-        "import sys\nfrom ncu_roofline.cli import main\n"
-        "main(['analyze', '--help'], standalone_mode=False)\n"
-        "print(sorted({'pandas', 'numpy', 'polars', 'plotly', 'rich', 'yaml'} & set(sys.modules)))"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.splitlines()[-1] == "[]"
+    code = called("analyze", "--help")
+    assert imported(code, "pandas", "numpy", "polars", "plotly", "rich", "yaml") == "[]"
 
 
 def test_importing_the_package_imports_no_heavy_package() -> None:
-    code = "import sys, ncu_roofline\nprint(sorted({'pandas', 'numpy', 'polars', 'plotly'} & set(sys.modules)))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"
+    assert imported("import ncu_roofline", "pandas", "numpy", "polars", "plotly") == "[]"
 
 
 def test_analyze_imports_neither_plotly_nor_pandas() -> None:
-    code = (
-        "import sys\nfrom ncu_roofline.cli import main\n"
-        f"main(['analyze', {A100!r}], standalone_mode=False)\n"
-        "print(sorted({'pandas', 'plotly'} & set(sys.modules)))"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.splitlines()[-1] == "[]"
+    assert imported(called("analyze", A100), "pandas", "plotly") == "[]"
 
 
 def test_model_imports_nothing_that_reads_reports() -> None:
-    code = (
-        "import sys\nfrom ncu_roofline.cli import main\n"
-        "main('model axpy -n 8 --dtype fp64 --peak 1 --bandwidth 1'.split(), standalone_mode=False)\n"
-        "print(sorted({'pandas', 'polars', 'plotly'} & set(sys.modules)))"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.splitlines()[-1] == "[]"
+    code = called(*["model", "axpy", "-n", "8", "--dtype", "fp64", "--peak", "1", "--bandwidth", "1"])
+    assert imported(code, "pandas", "polars", "plotly") == "[]"
 
 
 def test_every_option_of_analyze_is_explained_in_its_help() -> None:

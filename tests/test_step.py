@@ -240,13 +240,18 @@ def test_fractions_of_another_device_are_not_used(write: Write, tmp_path: Path) 
     assert "does not say what device 0 is" in said[2]
 
 
+def second_gpu(name: str, devices: str) -> str:
+    """Another GPU of the machine, and the number (gpuId, cudaId, pid) that each GPU has in each process."""
+    return (
+        f"INSERT INTO TARGET_INFO_GPU VALUES (1, '{name}', 1, 1);"
+        "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
+        f"INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES {devices};"
+    )
+
+
 def test_device_of_an_activity_is_that_of_cuda(write: Write, tmp_path: Path) -> None:
     # The machine numbers its GPUs in another order than CUDA does.
-    more = (
-        "INSERT INTO TARGET_INFO_GPU VALUES (1, 'NVIDIA A100-SXM4-40GB', 1, 1);"
-        "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
-        "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 7), (0, 1, 7);"
-    )
+    more = second_gpu("NVIDIA A100-SXM4-40GB", "(1, 0, 7), (0, 1, 7)")
     path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1)], gpu="NVIDIA H200", devices=more)
     assert read_timeline(path).devices == {0: "NVIDIA A100-SXM4-40GB", 1: "NVIDIA H200"}
 
@@ -301,22 +306,14 @@ def test_communication_is_listed_once(write: Write, tmp_path: Path) -> None:
 
 
 def test_number_that_means_several_devices_is_told_apart_by_process(write: Write, tmp_path: Path) -> None:
-    more = (
-        "INSERT INTO TARGET_INFO_GPU VALUES (1, 'NVIDIA H200', 1, 1);"
-        "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
-        "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 0), (0, 0, 1);"
-    )
+    more = second_gpu("NVIDIA H200", "(1, 0, 0), (0, 0, 1)")
     path = timeline(tmp_path / "t.sqlite", [(0, 7, 0, 10, "k", 1)], gpu="NVIDIA A100-SXM4-40GB", devices=more)
     read = read_timeline(path)
     assert [read.devices[device] for device in read.activities["device"].tolist()] == ["NVIDIA H200"]
 
 
 def test_activities_of_one_device_that_processes_number_differently_are_by_start(tmp_path: Path) -> None:
-    more = (
-        "INSERT INTO TARGET_INFO_GPU VALUES (1, 'NVIDIA H200', 1, 1);"
-        "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid);"
-        "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, 0), (0, 1, 1), (1, 0, 1);"
-    )
+    more = second_gpu("NVIDIA H200", "(0, 0, 0), (0, 1, 1), (1, 0, 1)")
     path = timeline(
         tmp_path / "t.sqlite",
         [(0, 7, 10, 12, "b", 1), (0, 7, 30, 32, "d", 2), (1, 7, 0, 2, "a", 3), (1, 7, 20, 22, "c", 4)],

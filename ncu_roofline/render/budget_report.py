@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-import numpy as np
-
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import rows
 from ncu_roofline.budget import Budget, Step, Triage
 from ncu_roofline.formats import UNKNOWN, aligned, percent, quantity, seconds, shape, short_kernel, visible
 from ncu_roofline.render.group_table import positions
 from ncu_roofline.render.markdown_syntax import code_cell, escaped, table_row
+from ncu_roofline.render.plain import plain
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count
@@ -85,7 +84,7 @@ def to_json(found: Budget, analysis: Analysis) -> str:
             for finding in analysis.finding_list
         ],
     }  # fmt: skip
-    return json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(plain(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _findings(analysis: Analysis) -> list[str]:
@@ -253,14 +252,3 @@ def _entry(step: Step) -> dict[str, Any]:
         "groups": rows(groups),
         "items": [asdict(item) for item in step.items],
     }
-
-
-def _plain(value: Any) -> Any:
-    """Plain data: no NaN, no infinity, no numbers of numpy."""
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

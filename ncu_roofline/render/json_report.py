@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.arrays import Columns, rows
+from ncu_roofline.render.plain import plain
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, PATHS, TIERS, amount_prefix, work_unit
 
@@ -141,7 +142,7 @@ def _ranks(group: Mapping[str, Any]) -> dict[str, Any]:
 
 def _group_bound(group: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "by": _none(group["bound.by"]),
+        "by": plain(group["bound.by"]),
         "time": _number(group["bound.time"]),
         "fraction": _number(group["bound.fraction"]),
         "headroom": _number(group["bound.headroom"]),
@@ -282,24 +283,13 @@ def _ranges(pairs: list[tuple[str, str]] | None) -> list[dict[str, str]] | None:
     return None if pairs is None else [{"domain": domain, "range": name} for domain, name in pairs]
 
 
-def _none(value: Any) -> Any:
-    """None for NaN and infinity, lists for tuples, plain Python numbers."""
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
-
-
 def _number(value: Any) -> float | None:
-    found = _none(value)
+    found = plain(value)
     return None if found is None else float(found)
 
 
 def _integer(value: Any) -> int | None:
-    found = _none(value)
+    found = plain(value)
     return None if found is None else int(found)
 
 

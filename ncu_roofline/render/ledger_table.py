@@ -14,6 +14,7 @@ from ncu_roofline.formats import aligned, number, quantity, seconds
 from ncu_roofline.ledger import Case, Kind, Stage, StagesBound
 from ncu_roofline.machine import Machine
 from ncu_roofline.render.markdown_syntax import escaped, table_row
+from ncu_roofline.render.plain import plain
 from ncu_roofline.version import VERSION
 from ncu_roofline.vocabulary import work_unit
 
@@ -91,8 +92,7 @@ def model_json(found: Modelled) -> str:
             "machine": _machine(found.machine),
             "cases": [_entry(case) for case in found.cases],
             "crossings": [
-                {"parameter": one.parameter, "others": dict(one.others), "value": _plain(one.value)}
-                for one in found.crossings
+                {"parameter": one.parameter, "others": dict(one.others), "value": one.value} for one in found.crossings
             ],
         }
     )
@@ -144,7 +144,7 @@ def stages_json(found: Staged) -> str:
         for stage, case in zip(found.stages, found.cases, strict=True)
     ]
     bound = {
-        "serial": _plain(found.bound.serial), "aggregate": _plain(found.bound.aggregate),
+        "serial": found.bound.serial, "aggregate": found.bound.aggregate,
         "aggregate_by": found.bound.by, "complete": found.bound.complete,
     }  # fmt: skip
     return _text(
@@ -248,15 +248,15 @@ def _entry(case: Case) -> dict[str, Any]:
     return {
         "swept": dict(case.swept),
         "title": ledger.title,
-        "work": _plain(ledger.work), "unit": ledger.unit,
-        "read": _plain(ledger.read), "written": _plain(ledger.written), "bytes": _plain(ledger.compulsory),
-        "intensity": _plain(ledger.intensity),
+        "work": ledger.work, "unit": ledger.unit,
+        "read": ledger.read, "written": ledger.written, "bytes": ledger.compulsory,
+        "intensity": ledger.intensity,
         "bound": {
-            "by": bound.by, "path": bound.path, "compute_time": _plain(bound.compute),
-            "memory_time": _plain(bound.memory), "time": _plain(bound.time), "complete": bound.complete,
-            "ridge": _plain(bound.ridge), "rate": _plain(case.rate),
+            "by": bound.by, "path": bound.path, "compute_time": bound.compute,
+            "memory_time": bound.memory, "time": bound.time, "complete": bound.complete,
+            "ridge": bound.ridge, "rate": case.rate,
         },
-        "details": {name: _plain(value) for name, value in ledger.details.items()},
+        "details": dict(ledger.details),
     }  # fmt: skip
 
 
@@ -284,9 +284,5 @@ def _tool() -> dict[str, str]:
     return {"name": "ncu-roofline", "version": VERSION}
 
 
-def _plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 def _text(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(plain(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
