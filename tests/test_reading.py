@@ -452,6 +452,27 @@ def test_raw_page_without_a_choice_of_metrics_has_a_cell_per_metric_and_launch(w
     ]
 
 
+@pytest.mark.parametrize("page", [details(*ROWS), raw_page({"a__m.sum": ("byte", ["1"] * 9)})], ids=["details", "raw"])
+def test_pieces_in_which_the_parser_reads_a_file_change_nothing(
+    write: Write, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    path = write(page)
+    expected = values(read_report(path))
+    monkeypatch.setenv("POLARS_CSV_CHUNK_SIZE", "40")
+    assert values(read_report(path)) == expected
+
+
+@pytest.mark.parametrize("size", ["4000", None])
+def test_reading_leaves_the_environment_as_it_was(
+    write: Write, monkeypatch: pytest.MonkeyPatch, size: str | None
+) -> None:
+    if size is not None:
+        monkeypatch.setenv("POLARS_CSV_CHUNK_SIZE", size)
+    before = dict(os.environ)
+    read_report(write(details(*ROWS)))
+    assert dict(os.environ) == before
+
+
 def test_text_for_people_with_many_metric_names_is_refused(write: Write) -> None:
     text = "  Section: x\n" + "    Metric Name   Metric Unit  Metric Value\n    Duration  us  1.00\n" * 20_000
     with pytest.raises(nr.NcuRooflineError, match="piece of ncu's text output"):

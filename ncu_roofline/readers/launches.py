@@ -121,15 +121,8 @@ def _changes(column: pl.Series) -> Positions:
     """Rows whose value is not that of the row before."""
     if not column.dtype.is_integer() or column.null_count():
         return column.ne_missing(column.shift()).arg_true().to_numpy().astype(np.intp)
-    found, first, last = [np.zeros(0, np.intp)], 0, None
-    for piece in column.get_chunks():
-        values = piece.to_numpy()
-        if values[:1].tolist() != [last]:
-            found.append(np.full(min(len(values), 1), first))
-        found.append(first + 1 + np.flatnonzero(values[1:] != values[:-1]))
-        first += len(values)
-        last = values[-1] if len(values) else last
-    return np.concatenate(found)
+    values = column.to_numpy()
+    return np.concatenate([np.zeros(min(len(values), 1), np.intp), 1 + np.flatnonzero(values[1:] != values[:-1])])
 
 
 def _columns(table: pl.DataFrame) -> Columns:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -33,8 +35,11 @@ Positions = npt.NDArray[np.intp]
 IDS: Final = ("ncu_id", "process")
 """Identity columns that are numbers; every record has one of them, save those of a summary."""
 
-WHOLE_BYTES: Final = 512 << 20
-"""Largest input that is parsed at once: its columns take a third of its size in memory, besides the file itself."""
+WHOLE_BYTES: Final = 2 << 30
+"""Largest input that is parsed at once: its columns take up to half of its size in memory."""
+
+_PIECES: Final = ("POLARS_CSV_CHUNK_SIZE", str(4 << 20))
+"""How the parser is told how many bytes of a file to read at once: it has no option for it."""
 
 LAST: Final = "last"
 """A column that is filled in every whole row, where it is not the column of the values."""
@@ -96,7 +101,9 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
     with ThreadPoolExecutor(1) as other:
         finding = other.submit(Lines.of, text, table.start, at)
         try:
-            frame = _scan(table).collect(engine="streaming")
+            with _small_pieces():
+                # Later steps look at whole columns, which are slow in many pieces.
+                frame = _scan(table).collect(engine="streaming").rechunk()
         except (pl.exceptions.PolarsError, OSError, TypeError, ValueError):
             return None
         lines = finding.result()
@@ -109,6 +116,23 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
         return Block.of(header.prefix, found, table.line + positions, np.zeros_like(positions))
 
     return Rows(frame.drop(_SHAPE), lambda positions: table.line + positions, records)
+
+
+@contextmanager
+def _small_pieces() -> Iterator[None]:
+    """Let the parser read a file in pieces that are small enough to use their memory again.
+
+    New memory takes it as long as the parsing. A size that the user has chosen stays.
+    """
+    name, size = _PIECES
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = size
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
 
 
 def _scan(table: Table) -> pl.LazyFrame:
