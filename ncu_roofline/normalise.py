@@ -7,7 +7,7 @@ what counters are for.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
@@ -185,16 +185,17 @@ def normalise(
 
     """
     cells, kinds = _by_kind(report, labels, frozenset(used | texts))
-    named, cells = _apart(cells, kinds["metric"].is_in(list(texts)).to_numpy(), "kind")
-    which, distinct = _distinct(cells["text"])
-    plain = distinct.to_frame().select(_number(pl.first())).to_series()
+    named, cells = _apart(cells, _flags(metric in texts for metric in kinds["metric"]), "kind")
+    cells, amounts = _with_amounts(cells)
+    plain = amounts.select(_number(pl.col("text"))).to_series()
     chosen = _number_locale(report.path, plain, locale)
-    cells = cells.hstack(_numbers(plain, chosen)[which])
-    none, cells = _split(cells, np.isnan(cells["value"].to_numpy()))
-    missing, not_numbers = _split(none, none["is_missing"].to_numpy())
+    amounts = amounts.hstack(_numbers(plain, chosen))
+    value = amounts["value"].to_numpy()
+    none, cells = _apart(cells, np.isnan(value), "amount")
+    missing, not_numbers = _apart(none, amounts["is_missing"].to_numpy(), "amount")
     # Everything that is used counts something: below zero it was not measured.
-    negative, cells = _split(cells, cells["value"].to_numpy() < 0)
-    cells = _base_units(report.path, cells, kinds)
+    negative, cells = _apart(cells, value < 0, "amount")
+    cells = _base_units(report.path, cells, amounts, kinds)
     values, conflicts = _columns(cells, "value", kinds, len(report)), cells.clear()
     if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
         # Two cells of one launch and metric fell on one place.
@@ -269,6 +270,11 @@ def _apart(cells: pl.DataFrame, hit: BoolArray, by: str) -> tuple[pl.DataFrame, 
     return _split(cells, hit[cells[by].to_numpy()]) if hit.any() else (cells.clear(), cells)
 
 
+def _flags(each: Iterable[bool]) -> BoolArray:
+    """A column of flags, of the few rows of a small table."""
+    return np.array(list(each), np.bool_)
+
+
 def find_target(labels: Labels, section: str, name: str) -> Target | None:
     """What a printed or stored name stands for; None: nothing that is known."""
     if name in labels.derived:
@@ -310,12 +316,13 @@ def _number_locale(path: str, texts: pl.Series, locale: str) -> str:
     return "c"
 
 
-def _distinct(texts: pl.Series) -> tuple[npt.NDArray[np.intp], pl.Series]:
-    """Number of each text among the distinct ones, and these in order of first appearance."""
-    places = texts.to_frame("text").with_row_index("place").group_by("text", maintain_order=True).agg("place")
-    numbers = np.empty(len(texts), np.intp)
-    numbers[places["place"].explode().to_numpy()] = np.repeat(np.arange(places.height), places["place"].list.len())
-    return numbers, places["text"]
+def _with_amounts(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Cells with the number of their amount, and the amounts: distinct kinds and texts by first appearance."""
+    of = ["kind", "text"]
+    amounts = cells.select(of).with_row_index("cell").group_by(of, maintain_order=True).agg("cell")
+    amount = np.empty(cells.height, np.intp)
+    amount[amounts["cell"].explode().to_numpy()] = np.repeat(np.arange(amounts.height), amounts["cell"].list.len())
+    return cells.with_columns(amount=amount), amounts.select(of)
 
 
 def _number(text: pl.Expr) -> pl.Expr:
@@ -344,34 +351,36 @@ def _numbers(texts: pl.Series, locale: str) -> pl.DataFrame:
 def _other_not_available(report: RawReport, used: AbstractSet[str]) -> pl.DataFrame:
     """Launch and name of metrics that no map uses and that ncu printed as not available: maybe misspelt."""
     names = report.printed["metric"]
-    is_other = np.array([name not in used and bool(re.match(_METRIC_NAME, name)) for name in names], np.bool_)
+    is_other = _flags(name not in used and bool(re.match(_METRIC_NAME, name)) for name in names)
     cells, _ = _apart(report.cells, is_other, "printed_as")
     few = cells.filter(pl.col("text").is_in(NOT_AVAILABLE))
     return few.select("launch", names.gather(few["printed_as"]).alias("metric"))
 
 
-def _base_units(path: str, cells: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
-    """Convert ``value`` to base units and add ``rounding`` and ``code``; cells of another dimension are left out."""
-    _, cells = _apart(cells, (kinds["dimension"] != kinds["has"]).fill_null(False).to_numpy(), "kind")
-    kind = cells["kind"].to_numpy().astype(np.intp)
+def _base_units(path: str, cells: pl.DataFrame, amounts: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
+    """Cells with ``value`` and ``rounding`` in base units and ``code``; those of another dimension are left out."""
+    units = list(kinds.select("kind", "metric", "dimension", "has").iter_rows())
+    _, cells = _apart(cells, _flags(None not in (asked, has) and asked != has for _, _, asked, has in units), "kind")
+    present = np.bincount(cells["kind"].to_numpy(), minlength=kinds.height)
     problems = {
-        row["kind"]: problem
-        for row in kinds.filter(np.bincount(kind, minlength=kinds.height) > 0).iter_rows(named=True)
-        if (problem := _unit_problem(row["metric"], row["has"])) is not None
+        kind: problem
+        for kind, metric, _, has in units
+        if present[kind] and (problem := _unit_problem(metric, has)) is not None
     }
     if problems:
         first = cells.filter(pl.col("kind").is_in(list(problems))).head(1)
         row = described(first, kinds).row(0, named=True)
         raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problems[row["kind"]])
+    kind, amount = amounts["kind"].to_numpy(), cells["amount"].to_numpy()
     times, divisor = kinds["times"].to_numpy(), (kinds["per"] * kinds["divide"]).to_numpy()
     scale = times / divisor
     # A whole number is exact only where nothing was scaled.
-    may_be_exact = kinds["has"].is_in([COUNT, BYTE, TIME]).fill_null(False).to_numpy() & (scale == 1.0)
-    exact = may_be_exact[kind] & cells["is_whole"].to_numpy()
+    may_be_exact = _flags(has in (COUNT, BYTE, TIME) for *_, has in units) & (scale == 1.0)
+    exact = may_be_exact[kind] & amounts["is_whole"].to_numpy()
+    value = amounts["value"].to_numpy() * times[kind] / divisor[kind]
+    rounding = np.where(exact, 0.0, 0.5 * amounts["step"].to_numpy() * scale[kind])
     return cells.with_columns(
-        value=cells["value"].to_numpy() * times[kind] / divisor[kind],
-        rounding=np.where(exact, 0.0, 0.5 * cells["step"].to_numpy() * scale[kind]),
-        code=kinds["code"].to_numpy()[kind],
+        value=value[amount], rounding=rounding[amount], code=kinds["code"].to_numpy()[kind][amount]
     )
 
 

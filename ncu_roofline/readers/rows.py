@@ -99,14 +99,12 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
     if not is_record(last_line[:2], quoted=header.quoted) or last_line.count(b'"') % 2:
         return None
     with ThreadPoolExecutor(1) as other:
-        finding = other.submit(Lines.of, text, table.start, at)
-        try:
-            with _small_pieces():
-                # Later steps look at whole columns, which are slow in many pieces.
-                frame = _scan(table).collect(engine="streaming").rechunk()
-        except (pl.exceptions.PolarsError, OSError, TypeError, ValueError):
-            return None
-        lines = finding.result()
+        # The search is here, since it tells the caller how far it is.
+        parsing = other.submit(_parsed, table)
+        lines = Lines.of(text, table.start, at)
+        frame = parsing.result()
+    if frame is None:
+        return None
     # No row is less than a line, so as many lines as rows means that each is one.
     if frame.height != len(lines) or not frame.select(pl.all_horizontal(pl.col(_SHAPE).all())).item():
         return None
@@ -116,6 +114,17 @@ def rows_of_input(table: Table, at: Callable[[int], None]) -> Rows | None:
         return Block.of(header.prefix, found, table.line + positions, np.zeros_like(positions))
 
     return Rows(frame.drop(_SHAPE), lambda positions: table.line + positions, records)
+
+
+def _parsed(table: Table) -> pl.DataFrame | None:
+    """What is kept of everything behind the header; None if it cannot be read as rows."""
+    try:
+        with _small_pieces():
+            frame = _scan(table).collect(engine="streaming")
+    except (pl.exceptions.PolarsError, OSError, TypeError, ValueError):
+        return None
+    # Later steps look at whole columns, which are slow in many pieces.
+    return frame.rechunk()
 
 
 @contextmanager
