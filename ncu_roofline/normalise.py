@@ -186,16 +186,16 @@ def normalise(
     """
     cells, kinds = _by_kind(report, labels, frozenset(used | texts))
     named, cells = _apart(cells, _flags(metric in texts for metric in kinds["metric"]), "kind")
-    cells, amounts = _with_amounts(cells)
-    plain = amounts.select(_number(pl.col("text"))).to_series()
+    cells, readings = _with_readings(cells)
+    plain = readings.select(_number(pl.col("text"))).to_series()
     chosen = _number_locale(report.path, plain, locale)
-    amounts = amounts.hstack(_numbers(plain, chosen))
-    value = amounts["value"].to_numpy()
-    none, cells = _apart(cells, np.isnan(value), "amount")
-    missing, not_numbers = _apart(none, amounts["is_missing"].to_numpy(), "amount")
+    readings = readings.hstack(_numbers(plain, chosen))
+    value = readings["value"].to_numpy()
+    none, cells = _apart(cells, np.isnan(value), "reading")
+    missing, not_numbers = _apart(none, readings["is_missing"].to_numpy(), "reading")
     # Everything that is used counts something: below zero it was not measured.
-    negative, cells = _apart(cells, value < 0, "amount")
-    cells = _base_units(report.path, cells, amounts, kinds)
+    negative, cells = _apart(cells, value < 0, "reading")
+    cells = _base_units(report.path, cells, readings, kinds)
     values, conflicts = _columns(cells, "value", kinds, len(report)), cells.clear()
     if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
         # Two cells of one launch and metric fell on one place.
@@ -316,13 +316,13 @@ def _number_locale(path: str, texts: pl.Series, locale: str) -> str:
     return "c"
 
 
-def _with_amounts(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Cells with the number of their amount, and the amounts: distinct kinds and texts by first appearance."""
+def _with_readings(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Cells with the number of their reading, and the readings: distinct kinds and texts, by first appearance."""
     of = ["kind", "text"]
-    amounts = cells.select(of).with_row_index("cell").group_by(of, maintain_order=True).agg("cell")
-    amount = np.empty(cells.height, np.intp)
-    amount[amounts["cell"].explode().to_numpy()] = np.repeat(np.arange(amounts.height), amounts["cell"].list.len())
-    return cells.with_columns(amount=amount), amounts.select(of)
+    readings = cells.select(of).with_row_index("cell").group_by(of, maintain_order=True).agg("cell")
+    reading = np.empty(cells.height, np.intp)
+    reading[readings["cell"].explode().to_numpy()] = np.repeat(np.arange(readings.height), readings["cell"].list.len())
+    return cells.with_columns(reading=reading), readings.select(of)
 
 
 def _number(text: pl.Expr) -> pl.Expr:
@@ -357,7 +357,7 @@ def _other_not_available(report: RawReport, used: AbstractSet[str]) -> pl.DataFr
     return few.select("launch", names.gather(few["printed_as"]).alias("metric"))
 
 
-def _base_units(path: str, cells: pl.DataFrame, amounts: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
+def _base_units(path: str, cells: pl.DataFrame, readings: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
     """Cells with ``value`` and ``rounding`` in base units and ``code``; those of another dimension are left out."""
     units = list(kinds.select("kind", "metric", "dimension", "has").iter_rows())
     _, cells = _apart(cells, _flags(None not in (asked, has) and asked != has for _, _, asked, has in units), "kind")
@@ -371,16 +371,16 @@ def _base_units(path: str, cells: pl.DataFrame, amounts: pl.DataFrame, kinds: pl
         first = cells.filter(pl.col("kind").is_in(list(problems))).head(1)
         row = described(first, kinds).row(0, named=True)
         raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problems[row["kind"]])
-    kind, amount = amounts["kind"].to_numpy(), cells["amount"].to_numpy()
+    kind, reading = readings["kind"].to_numpy(), cells["reading"].to_numpy()
     times, divisor = kinds["times"].to_numpy(), (kinds["per"] * kinds["divide"]).to_numpy()
     scale = times / divisor
     # A whole number is exact only where nothing was scaled.
     may_be_exact = _flags(has in (COUNT, BYTE, TIME) for *_, has in units) & (scale == 1.0)
-    exact = may_be_exact[kind] & amounts["is_whole"].to_numpy()
-    value = amounts["value"].to_numpy() * times[kind] / divisor[kind]
-    rounding = np.where(exact, 0.0, 0.5 * amounts["step"].to_numpy() * scale[kind])
+    exact = may_be_exact[kind] & readings["is_whole"].to_numpy()
+    value = readings["value"].to_numpy() * times[kind] / divisor[kind]
+    rounding = np.where(exact, 0.0, 0.5 * readings["step"].to_numpy() * scale[kind])
     return cells.with_columns(
-        value=value[amount], rounding=rounding[amount], code=kinds["code"].to_numpy()[kind][amount]
+        value=value[reading], rounding=rounding[reading], code=kinds["code"].to_numpy()[kind][reading]
     )
 
 
