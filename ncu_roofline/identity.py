@@ -19,7 +19,7 @@ _ORDINAL = re.compile(r"[0-9]{1,9}")
 _NVTX_ENTRY = re.compile(r'"([^"]*)"')
 
 
-def identify(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> Columns:
+def identify(counters: Sequence[Counters], base: MetricMap) -> Columns:
     """Who each launch is; arrays over the launches of all inputs."""
     printed = {name: joined([c.launches[name] for c in counters]) for name in counters[0].launches}
     columns: Columns = {
@@ -30,12 +30,21 @@ def identify(counters: Sequence[Counters], base: MetricMap, cc: str | None) -> C
     columns |= {name: mapped(_dimensions, printed[name].tolist()) for name in ("grid", "block")}
     columns |= {name: printed[name] for name in ("stream", "context")}
     columns["device"] = joined([_text(counter, base, "name") for counter in counters])
-    columns["cc"] = joined([_compute_capability(counter, base, cc) for counter in counters])
+    columns["cc"] = joined([_compute_capability(counter, base) for counter in counters])
     columns["device_ordinal"] = joined([_ordinals(counter, base) for counter in counters])
     columns["invocations"] = mapped(_count, printed["invocations"].tolist()).astype(np.int64)
     columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"], printed["nvtx"])
     columns["line"] = printed["line"].astype(np.int64)
     return columns
+
+
+def state_compute_capability(launches: Columns, cc: str | None) -> tuple[str, ...]:
+    """Put the user's compute capability where the report states none; what to say if it does so nowhere."""
+    if cc is None:
+        return ()
+    unstated = launches["cc"] == None  # noqa: E711 (element by element)
+    launches["cc"][unstated] = cc
+    return () if unstated.any() else (f"--cc {cc} has no effect: every launch states its compute capability",)
 
 
 def state_device(launches: Columns, device: str | None) -> tuple[str, ...]:
@@ -56,16 +65,16 @@ def state_device(launches: Columns, device: str | None) -> tuple[str, ...]:
     return () if unnamed.any() else (f"--device {device} has no effect: every launch states its device",)
 
 
-def _compute_capability(counters: Counters, base: MetricMap, stated: str | None) -> ObjectArray:
-    """CC column, else the device attributes, else what the user says."""
+def _compute_capability(counters: Counters, base: MetricMap) -> ObjectArray:
+    """CC column, else the device attributes."""
     printed = mapped(
         lambda text: text if text and is_compute_capability(text) else None, counters.launches["cc"].tolist()
     )
     major = counters.values.get(base.attributes["cc_major"], unknown(len(counters)))
     minor = counters.values.get(base.attributes["cc_minor"], unknown(len(counters)))
     for launch in np.flatnonzero(printed == None):  # noqa: E711 (element by element)
-        is_known = not np.isnan(major[launch] + minor[launch])
-        printed[launch] = f"{major[launch]:.0f}.{minor[launch]:.0f}" if is_known else stated
+        if not np.isnan(major[launch] + minor[launch]):
+            printed[launch] = f"{major[launch]:.0f}.{minor[launch]:.0f}"
     return printed
 
 

@@ -66,7 +66,7 @@ def _times_of_report(path: str, labels: Labels, base: MetricMap, locale: str) ->
     )
     report = read_report(path, names=labels.printed_names(used))
     counters = counters_of(report, labels, used, frozenset(), locale)
-    launches = identify([counters], base, None)
+    launches = identify([counters], base)
     time = first_known([unknown(len(counters)), *(counters.values.get(m, unknown(len(counters))) for m in metrics)])[0]
     rows = Rows()
     for launch in np.flatnonzero(time > 0).tolist():

@@ -25,7 +25,7 @@ from ncu_roofline.evaluate import HIT_RATE, Quantities, evaluate
 from ncu_roofline.external import external_columns
 from ncu_roofline.grouping import device_time
 from ncu_roofline.identities import Identity, check_identities
-from ncu_roofline.identity import identify, state_device
+from ncu_roofline.identity import identify, state_compute_capability, state_device
 from ncu_roofline.inputs import conditions_under, counters_of, read_all, session_of, timings_of
 from ncu_roofline.labels import load_labels
 from ncu_roofline.ledger import ledger_columns, read_expectations
@@ -149,9 +149,11 @@ def analyze(
     counters = (
         [merge_captures(captures, [report.path for report in reports], library.maps[BASE].time)] if merge else captures
     )
-    launches = identify(counters, library.maps[BASE], cc)
-    option_notes = state_device(launches, device)
+    launches = identify(counters, library.maps[BASE])
+    option_notes = [*state_compute_capability(launches, cc), *state_device(launches, device)]
     sessions = [session_of(report, page) for report in reports]
+    if page is not None and not any(found is page or why for found, why in sessions):
+        option_notes.append(f"--session {page.path} has no effect: every report says itself how it was made")
     measuring = [conditions_under(report, found, said) for report, (found, _) in zip(reports, sessions, strict=True)]
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)

@@ -207,6 +207,12 @@ def test_device_of_the_user_that_no_launch_needs_is_said_to_have_no_effect(write
     assert "every launch states its device" in found.message
 
 
+def test_compute_capability_of_the_user_that_no_launch_needs_is_said_to_have_no_effect(write: Write) -> None:
+    found = finding(nr.analyze(report(write, RUN), cc="7.0"), "option-without-effect")
+    assert found is not None
+    assert "--cc 7.0 has no effect: every launch states its compute capability" in found.message
+
+
 def test_peak_source_device_without_a_product_is_said_to_have_no_effect(write: Write) -> None:
     found = finding(nr.analyze(report(write, RUN, device=None), peak_source="device"), "option-without-effect")
     assert found is not None

@@ -143,6 +143,16 @@ def test_session_page_of_another_process_says_nothing(write: Write) -> None:
     assert "of process 99" in found.message
 
 
+def test_session_page_of_a_report_that_says_itself_how_it_was_made_is_said_to_have_no_effect(write: Write) -> None:
+    path = write(binary_report.of_launches(1, command_line="ncu --clock-control base ./app"), "r.ncu-rep")
+    page = write(page_of("ncu --clock-control none ./app"), "page.csv")
+    analysis = nr.analyze(path, session=page)
+    assert analysis.inputs[0].conditions.clock_control == "base"
+    found = finding(analysis, "option-without-effect")
+    assert found is not None
+    assert found.message == f"--session {page} has no effect: every report says itself how it was made."
+
+
 @pytest.mark.parametrize("text", ["user,session\njane,5\n", '"' + "x" * 200_000])
 def test_neighbour_that_is_no_session_page_is_said_and_not_used(write: Write, text: str) -> None:
     path = write(details(*launch({"T": "20 us"})), "run.csv")

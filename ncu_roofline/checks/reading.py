@@ -127,8 +127,8 @@ def units_not_stated(view: View) -> Iterator[Evidence]:
 def option_without_effect(view: View) -> Iterator[Evidence]:
     """An option was given that changed nothing.
 
-    ``--device`` fills in what a report does not state, ``--peak-source device`` needs a product of the device table,
-    and a map answers for its own compute capabilities only.
+    ``--cc``, ``--device`` and ``--session`` fill in what a report does not state, ``--peak-source device`` needs a
+    product of the device table, and a map answers for its own compute capabilities only.
     """
     for text in view.option_notes:
         yield Evidence(_no_launch(view), f"{text}.")
