@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, unknown
 from ncu_roofline.errors import InputError, UnitError, UsageError
 from ncu_roofline.histogram import describe, opcode_counters, read_histograms
 from ncu_roofline.labels import Labels, Target
@@ -196,11 +196,12 @@ def normalise(
     # Everything that is used counts something: below zero it was not measured.
     negative, cells = _apart(cells, value < 0, "reading")
     cells = _base_units(report.path, cells, readings, kinds)
-    values, conflicts = _columns(cells, "value", kinds, len(report)), cells.clear()
+    values, rounding = _columns(cells, kinds, len(report))
+    conflicts = cells.clear()
     if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
         # Two cells of one launch and metric fell on one place.
         cells, conflicts = _deduplicate(cells)
-        values = _columns(cells, "value", kinds, len(report))
+        values, rounding = _columns(cells, kinds, len(report))
     histograms, _ = _apart(report.cells, (report.printed["metric"] == HISTOGRAM).to_numpy(), "printed_as")
     opcodes = read_histograms(histograms, len(report), _SEPARATORS[chosen][0])
     counted = opcode_counters(opcodes, used)
@@ -208,7 +209,7 @@ def normalise(
     return Counters(
         launches=report.launches,
         values=values | counted,
-        rounding=_columns(cells, "rounding", kinds, len(report)) | dict.fromkeys(counted, exact),
+        rounding=rounding | dict.fromkeys(counted, exact),
         texts={
             str(metric): _texts(part, len(report))
             for (metric,), part in described(named, kinds).partition_by("metric", as_dict=True).items()
@@ -414,13 +415,18 @@ def _deduplicate(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return finest, both.filter(apart > tolerance)
 
 
-def _columns(cells: pl.DataFrame, column: str, kinds: pl.DataFrame, launches: int) -> dict[str, FloatArray]:
-    """Scatter cells into one array of shape (launches,) per metric that has any."""
+def _columns(
+    cells: pl.DataFrame, kinds: pl.DataFrame, launches: int
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Scatter ``value`` and ``rounding`` of cells into one array of shape (launches,) each per metric that has any."""
     names = dict(kinds.select("code", "metric").iter_rows())
     code = cells["code"].to_numpy()
-    matrix = np.full((len(names), launches), np.nan)
-    matrix[code, cells["launch"].to_numpy()] = cells[column].to_numpy()
-    return {names[number]: matrix[number] for number in np.flatnonzero(np.bincount(code)).tolist()}
+    present = np.flatnonzero(np.bincount(code)).tolist()
+    place = code.astype(np.intp) * launches + cells["launch"].to_numpy()
+    value, rounding = unknown(len(names) * launches), unknown(len(names) * launches)
+    value[place], rounding[place] = cells["value"].to_numpy(), cells["rounding"].to_numpy()
+    parts = {names[number]: slice(number * launches, (number + 1) * launches) for number in present}
+    return {name: value[part] for name, part in parts.items()}, {name: rounding[part] for name, part in parts.items()}
 
 
 def _texts(cells: pl.DataFrame, launches: int) -> tuple[str | None, ...]:

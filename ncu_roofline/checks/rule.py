@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -128,10 +127,22 @@ class View:
             yield facts, self.launches_of(facts)
 
     def matching(self, pattern: str) -> list[str]:
-        """Names of the columns that match a pattern such as ``work.*.peak``."""
+        """Names of the columns that match a pattern such as ``work.*.peak``; a star stands for some text.
+
+        Not with ``fnmatch``: to compile its regular expressions took a third of the time of all rules.
+        """
         if "*" not in pattern:
             return [pattern] if pattern in self.columns else []
-        return fnmatch.filter(self.columns, pattern)
+        first, *between, last = pattern.split("*")
+        shortest = len(pattern)
+        return [
+            name
+            for name in self.columns
+            if name.startswith(first)
+            and name.endswith(last)
+            and len(name) >= shortest
+            and all(part in name[len(first) : len(name) - len(last)] for part in between)
+        ]
 
     def floats(self, name: str) -> FloatArray:
         """A column of numbers, NaN where it is not there."""
