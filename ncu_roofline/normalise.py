@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, unknown
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, combined, unknown
 from ncu_roofline.errors import InputError, UnitError, UsageError
 from ncu_roofline.histogram import describe, opcode_counters, read_histograms
 from ncu_roofline.labels import Labels, Target
@@ -60,14 +60,16 @@ KINDS: Final = {
     "per": pl.Float64,
 }
 """Columns of ``Counters.kinds``, behind the number of the kind."""
-CELLS: Final = {
-    "launch": pl.Int32,
-    "line": pl.Int64,
-    "kind": pl.UInt32,
-    "text": pl.String,
-    "value": pl.Float64,
-    "rounding": pl.Float64,
-}
+CELLS: Final = pl.Schema(
+    {
+        "launch": pl.Int32(),
+        "line": pl.Int64(),
+        "kind": pl.UInt32(),
+        "text": pl.Categorical(),
+        "value": pl.Float64(),
+        "rounding": pl.Float64(),
+    }
+)
 """Columns of ``Counters.cells``; ``line`` is 0 where there are none."""
 
 
@@ -122,6 +124,7 @@ class Counters:
             ]  # fmt: skip
             mine = pl.concat([mine, *found]).filter(pl.col("value").is_not_nan())
         printed = described(mine, self.kinds).filter(pl.col("metric").is_in(list(metrics)))
+        printed = printed.with_columns(pl.col("text").cast(pl.String))
         opcodes = [self._opcode_cell(launch, name) for name in metrics if name.startswith(OPCODE)]
         both = pl.concat([printed, *(cell for cell in opcodes if cell is not None)], how="diagonal")
         return both.with_columns(pl.lit(0).alias("capture"))
@@ -319,11 +322,9 @@ def _number_locale(path: str, texts: pl.Series, locale: str) -> str:
 
 def _with_readings(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Cells with the number of their reading, and the readings: distinct kinds and texts, by first appearance."""
-    of = ["kind", "text"]
-    readings = cells.select(of).with_row_index("cell").group_by(of, maintain_order=True).agg("cell")
-    reading = np.empty(cells.height, np.intp)
-    reading[readings["cell"].explode().to_numpy()] = np.repeat(np.arange(readings.height), readings["cell"].list.len())
-    return cells.with_columns(reading=reading), readings.select(of)
+    reading, firsts = combined([cells["text"].to_physical().to_numpy(), cells["kind"].to_numpy()])
+    readings = pl.DataFrame({"kind": cells["kind"][firsts], "text": cells["text"][firsts].cast(pl.String)})
+    return cells.with_columns(reading=reading), readings
 
 
 def _number(text: pl.Expr) -> pl.Expr:

@@ -49,9 +49,11 @@ def kept(columns: Collection[str], names: AbstractSet[str] | None) -> list[pl.Ex
     if names is not None:
         wanted = pl.col("metric").is_in(list(names)) | (is_metric & pl.col("text").is_in(NOT_AVAILABLE))
     found = {name: (pl.col(name) if name in columns else pl.lit("")) for name in _CELL}
-    types = dict.fromkeys(_COLUMNS, pl.Categorical()) | {"text": pl.String()}
     return [
-        *(pl.when(wanted).then(column.cast(types[name]).fill_null("")).alias(name) for name, column in found.items()),
+        *(
+            pl.when(wanted).then(column.fill_null("")).cast(pl.Categorical()).alias(name)
+            for name, column in found.items()
+        ),
         (~is_metric).alias(_IS_RULE),
     ]
 

@@ -41,6 +41,14 @@ def columns(header: Header, names: AbstractSet[str] | None) -> dict[str, int]:
     return wanted | {LAST: len(header.columns) - 1}
 
 
+def kept(columns: Collection[str]) -> list[pl.Expr]:
+    """What is kept of rows with these columns: all; every distinct text of a metric once."""
+    return [
+        pl.col(name).fill_null("").cast(pl.Categorical()) if name.startswith(_PREFIX) else pl.col(name)
+        for name in columns
+    ]
+
+
 def printed(columns: Collection[str], unit_of: Mapping[str, str]) -> pl.DataFrame:
     """What the cells of the metric columns are printed as (schema ``PRINTED_SCHEMA``); they have no section."""
     names = [name.removeprefix(_PREFIX) for name in columns if name.startswith(_PREFIX)]
@@ -60,7 +68,7 @@ def cells(rows: Rows, launches: pl.Series, first: int) -> pl.DataFrame:
         {
             "launch": pl.concat([launches] * len(metrics)),
             "printed_as": np.repeat(numbers, frame.height),
-            "text": pl.concat([frame[name] for name in metrics]).fill_null(""),
+            "text": pl.concat([frame[name] for name in metrics]),
             "line": np.tile(rows.lines(np.arange(frame.height)), len(metrics)),
         },
         schema=CELL_SCHEMA,

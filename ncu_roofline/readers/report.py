@@ -14,7 +14,7 @@ Progress = Callable[[str, int, int], None]
 """Is told the path of an input, the bytes of it that were read, and how many there are."""
 
 CELL_SCHEMA: Final = pl.Schema(
-    {"launch": pl.Int32(), "printed_as": pl.UInt32(), "text": pl.String(), "line": pl.Int64()}
+    {"launch": pl.Int32(), "printed_as": pl.UInt32(), "text": pl.Categorical(), "line": pl.Int64()}
 )
 """One row per printed value: launch position, row of ``RawReport.printed`` that says what it was printed as, value as
 printed, 1-based line of the row."""

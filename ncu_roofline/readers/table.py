@@ -142,6 +142,6 @@ def _wanted_columns(form: str, header: Header, names: AbstractSet[str] | None) -
 def _kept(form: str, columns: Mapping[str, int], names: AbstractSet[str] | None) -> list[pl.Expr]:
     """What is kept of the parsed columns of every row."""
     if form == raw.FORM:
-        return [pl.col(name) for name in columns]
+        return raw.kept(columns)
     identity = [name for name in columns if name in IDENTITY_COLUMNS]
     return [*map(pl.col, identity), *details.kept(columns, names)]
