@@ -264,14 +264,11 @@ def _by_kind(report: RawReport, labels: Labels, used: frozenset[str]) -> tuple[p
     return cells.select("launch", "line", pl.Series("kind", kind, pl.UInt32), "text"), kinds
 
 
-def _split(cells: pl.DataFrame, hit: BoolArray) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Some cells, and the others."""
-    return (cells.filter(hit), cells.filter(~hit)) if hit.any() else (cells.clear(), cells)
-
-
 def _apart(cells: pl.DataFrame, hit: BoolArray, by: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The cells of some of the numbers of a column, and the others."""
-    return _split(cells, hit[cells[by].to_numpy()]) if hit.any() else (cells.clear(), cells)
+    if hit.any() and (mine := hit[cells[by].to_numpy()]).any():
+        return cells.filter(mine), cells.filter(~mine)
+    return cells.clear(), cells
 
 
 def _flags(each: Iterable[bool]) -> BoolArray:

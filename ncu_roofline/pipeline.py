@@ -152,8 +152,6 @@ def analyze(
     launches = identify(counters, library.maps[BASE])
     option_notes = [*state_compute_capability(launches, cc), *state_device(launches, device)]
     sessions = [session_of(report, page) for report in reports]
-    if page is not None and not any(found is page or why for found, why in sessions):
-        option_notes.append(f"--session {page.path} has no effect: every report says itself how it was made")
     measuring = [conditions_under(report, found, said) for report, (found, _) in zip(reports, sessions, strict=True)]
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)
@@ -176,7 +174,12 @@ def analyze(
         passed_over=tuple(passed_over),
         identities=_identities_of(table, maps, values, rounding),
         device_notes=notes,
-        option_notes=(*option_notes, *without_launch, *_without_effect(table, map, library, peak_source)),
+        option_notes=(
+            *option_notes,
+            *without_launch,
+            *_without_effect(table, map, library, peak_source),
+            *_unused_page(page, sessions),
+        ),
         ceiling_notes=_ceiling_notes(measured, table["device"]),
         coarse=_coarse(values, rounding, library.maps[BASE]),
         timings=tuple(timings),
@@ -252,6 +255,11 @@ def _without_effect(
         (table[name] == DEVICE).any() for name in table if name.endswith(".peak_source")
     ):
         yield "--peak-source device has no effect: the device table gives no ceiling for any launch"
+
+
+def _unused_page(page: Session | None, sessions: Sequence[tuple[Session, str]]) -> Iterator[str]:
+    if page is not None and not any(found is page or why for found, why in sessions):
+        yield f"--session {page.path} has no effect: every report says itself how it was made"
 
 
 def _joined(inputs: Sequence[Mapping[str, FloatArray]], sizes: Sequence[int]) -> Mapping[str, FloatArray]:

@@ -134,13 +134,12 @@ class View:
         if "*" not in pattern:
             return [pattern] if pattern in self.columns else []
         first, *between, last = pattern.split("*")
-        shortest = len(pattern)
         return [
             name
             for name in self.columns
             if name.startswith(first)
             and name.endswith(last)
-            and len(name) >= shortest
+            and len(name) >= len(pattern)
             and all(part in name[len(first) : len(name) - len(last)] for part in between)
         ]
 

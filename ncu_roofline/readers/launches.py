@@ -118,11 +118,11 @@ class Launches:
 
 
 def _changes(column: pl.Series) -> Positions:
-    """Rows whose value is not that of the row before."""
+    """Rows whose value is not that of the row before; the first may be among them."""
     if not column.dtype.is_integer() or column.null_count():
         return column.ne_missing(column.shift()).arg_true().to_numpy().astype(np.intp)
     values = column.to_numpy()
-    return np.concatenate([np.zeros(min(len(values), 1), np.intp), 1 + np.flatnonzero(values[1:] != values[:-1])])
+    return 1 + np.flatnonzero(values[1:] != values[:-1])
 
 
 def _columns(table: pl.DataFrame) -> Columns:
