@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ncu_roofline as nr
-from ncu_roofline.readers import RawReport, lines, read_report, rows
+from ncu_roofline.readers import RawReport, lines, newlines, read_report, rows
 from tests.conftest import Write
 from tests.support import H11, H15, H20, METRICS_SECTION, cells, details, quoted, raw_page
 
@@ -346,7 +346,7 @@ def test_folder_without_a_report_is_refused_with_the_first_reason(write: Write, 
 
 def test_progress_ends_with_all_bytes_of_the_input(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ncu_roofline.readers.lines.BLOCK_BYTES", 500)
-    monkeypatch.setattr("ncu_roofline.readers.lines.SCAN_BYTES", 512)
+    monkeypatch.setattr("ncu_roofline.readers.newlines.SCAN_BYTES", 512)
     path = write(details(*[f"{number}|k|T|ns|1,000" for number in range(20)]))
     calls: list[tuple[str, int, int]] = []
     nr.analyze(path, progress=lambda *call: calls.append(call))
@@ -485,15 +485,15 @@ def test_text_for_people_with_many_metric_names_is_refused(write: Write) -> None
     begin=st.integers(0, 8),
 )
 def test_lines_in_pieces_are_the_lines_of_the_text(monkeypatch: pytest.MonkeyPatch, text: bytes, begin: int) -> None:
-    monkeypatch.setattr(lines, "SCAN_BYTES", 32)
-    monkeypatch.setattr(lines, "_LONG_LINE", 16)
+    monkeypatch.setattr(newlines, "SCAN_BYTES", 32)
+    monkeypatch.setattr(newlines, "_LONG_LINE", 16)
     begin = min(begin, len(text) - 1)
     expected = text[begin:].split(b"\n")
     expected = [line + b"\n" for line in expected[:-1]] + ([expected[-1]] if expected[-1] else [])
-    found = lines.Lines.of(text, begin, lambda _: None)
+    found = newlines.Lines.of(text, begin, lambda _: None)
     assert len(found) == len(expected)
     numbers = np.arange(len(expected))
     assert [text[a:b] for a, b in zip(found.starts(numbers), found.ends(numbers), strict=True)] == expected
     some = numbers[1::3]
     assert [text[a:b] for a, b in zip(found.starts(some), found.ends(some), strict=True)] == expected[1::3]
-    assert lines.line_starts(text, begin).tolist() == found.starts(numbers).tolist()
+    assert newlines.line_starts(text, begin).tolist() == found.starts(numbers).tolist()

@@ -17,7 +17,8 @@ import polars as pl
 from ncu_roofline.arrays import objects
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers.details import NOT_AVAILABLE
-from ncu_roofline.readers.lines import LineLog, Text
+from ncu_roofline.readers.lines import LineLog
+from ncu_roofline.readers.newlines import Text
 from ncu_roofline.readers.report import IDENTITY_COLUMNS, PRINTED_SCHEMA, RawReport, numbered_cells
 
 FORM: Final = "text-log"

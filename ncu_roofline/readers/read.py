@@ -20,7 +20,7 @@ import polars as pl
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers.binary import FORM, frame_of_rules, read_results
 from ncu_roofline.readers.container import MAGIC
-from ncu_roofline.readers.lines import Text
+from ncu_roofline.readers.newlines import Text
 from ncu_roofline.readers.packed import UNPACKING_ERRORS, unpacked
 from ncu_roofline.readers.report import CELL_SCHEMA, PRINTED_SCHEMA, Loss, Progress, RawReport, SkippedLines
 from ncu_roofline.readers.sniff import reject_binary

@@ -20,15 +20,12 @@ from ncu_roofline.readers.lines import (
     Block,
     Header,
     LineLog,
-    Lines,
-    Offsets,
-    Text,
     blocks,
     is_record,
     is_whole_record,
-    records_at,
     split_record,
 )
+from ncu_roofline.readers.newlines import Lines, Offsets, Text, records_at
 
 Positions = npt.NDArray[np.intp]
 

@@ -10,8 +10,9 @@ import polars as pl
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers import details, raw, summary
 from ncu_roofline.readers.launches import Launches, identity_columns
-from ncu_roofline.readers.lines import Header, LineLog, Text, find_header, is_record, line_at
+from ncu_roofline.readers.lines import Header, LineLog, find_header, is_record
 from ncu_roofline.readers.log import is_log, read_log
+from ncu_roofline.readers.newlines import Text, line_at
 from ncu_roofline.readers.report import IDENTITY_COLUMNS, PRINTED_SCHEMA, Progress, RawReport, numbered_cells
 from ncu_roofline.readers.rows import IDS, Table, rows_of_blocks, rows_of_input
 from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
