@@ -8,7 +8,7 @@ uses the first recipe for which its own values are there. This module knows roll
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
@@ -42,6 +42,8 @@ _TEMPLATES: Final[dict[str, tuple[Template, ...]]] = {
     "peak": (
         (("{x}.sum.peak_sustained", "clock"), None),
         (("{x}.avg.peak_sustained", "instances", "clock"), None),
+        # Instances x clock, where only the cycles of all instances together are known.
+        (("{x}.avg.peak_sustained", "{unit}__cycles_elapsed.sum"), "time"),
         (("rate",), "share"),
     ),
     "share": (
@@ -58,6 +60,18 @@ _TEMPLATES: Final[dict[str, tuple[Template, ...]]] = {
 
 PEAK_OF_PERCENTAGE: Final = [factors for factors, _ in _TEMPLATES["peak"]].index(("rate",))
 """The recipe of a peak that comes from a percentage."""
+
+PEAK_OF_DEVICE: Final = len(_TEMPLATES["peak"])
+"""The recipe of a peak whose own percentage has too few digits: other launches of the device give it per cycle."""
+
+PEAK_TOO_COARSE: Final = PEAK_OF_DEVICE + 1
+"""Stands for a peak that only a percentage gives whose printed digits leave too much of it open: it is not known."""
+
+OF_DEVICE: Final = "peak per cycle of the device's other launches x clock"
+"""What that recipe is called."""
+
+KNOWN_TO: Final = 0.05
+"""Largest share of a peak that the printed digits of its percentage may leave open, half their last step."""
 
 _TWINS: Final = {"sm": "smsp", "smsp": "sm"}
 """The same events, counted per SM or per SM sub-partition."""
@@ -109,10 +123,16 @@ class Resolved:
 
 @dataclass(frozen=True)
 class CounterView:
-    """The metrics of some launches and their duration (NaN: unknown), in base units."""
+    """The metrics of some launches and their duration (NaN: unknown), in base units.
+
+    ``rounding`` is half the printed step of each metric (none: exact), ``device`` the number of the device of each
+    launch: a peak per cycle is the same for all launches of one (None: each launch on its own).
+    """
 
     values: Mapping[str, FloatArray]
     time: FloatArray
+    rounding: Mapping[str, FloatArray] = field(default_factory=dict)
+    device: npt.NDArray[np.intp] | None = None
 
     def get(self, metric: str) -> FloatArray:
         """A metric with rollup; NaN where it was not collected."""
@@ -183,6 +203,10 @@ def is_quantity(factor: str) -> bool:
 
 def recipe_text(quantity: str, number: int) -> str:
     """A recipe in words, such as ``counter.sum.per_second x time``."""
+    if (quantity, number) == ("peak", PEAK_OF_DEVICE):
+        return OF_DEVICE
+    if (quantity, number) == ("peak", PEAK_TOO_COARSE):
+        return "not known, its percentage has too few digits"
     factors, divisor = _TEMPLATES[quantity][number]
     text = " x ".join(name.format(x="counter", unit="unit") for name in factors)
     return f"{text} / {divisor}" if divisor else text
@@ -209,13 +233,64 @@ def rate(view: CounterView, counter: str) -> Resolved:
 
 
 def own_peak(view: CounterView, counter: str) -> Resolved:
-    """Highest events per second of a base counter at the clock of the run."""
+    """Highest events per second of a base counter at the clock of the run.
+
+    One that comes from a percentage counts only where the printed digits leave less than ``KNOWN_TO`` of it open. Else
+    the launch of the same device whose peak is known best gives it per cycle. Where none does, the recipe is
+    ``PEAK_TOO_COARSE``: there is a peak, and it is not known.
+    """
     resolved = _resolve(view, "peak", counter)
     # A peak of zero or infinity (0 % of peak) says nothing.
     usable = np.isfinite(resolved.value) & (resolved.value > 0)
-    return Resolved(
-        np.where(usable, resolved.value, np.nan), np.where(usable, resolved.recipe, NO_RECIPE).astype(np.int8)
-    )
+    is_share = resolved.recipe == PEAK_OF_PERCENTAGE
+    doubt = np.where(is_share, _doubt(view, "peak", counter), 0.0) if is_share.any() else np.zeros(len(usable))
+    usable &= doubt < KNOWN_TO
+    value, recipe = np.where(usable, resolved.value, np.nan), np.where(usable, resolved.recipe, NO_RECIPE)
+    if usable.all():
+        return Resolved(value, recipe.astype(np.int8))
+    happened = rate(view, counter).value
+    has_share = ~np.isnan(_resolve(view, "share", counter).value)
+    recipe[~usable & has_share & (happened > 0)] = PEAK_TOO_COARSE
+    if view.device is not None and usable.any():
+        lacking = ~usable & ~np.isnan(happened)
+        speed = clock(view, counter)
+        of_device = _best_of_device(view.device, ratio(value, speed), doubt) * speed
+        lacking &= ~np.isnan(of_device)
+        value, recipe = np.where(lacking, of_device, value), np.where(lacking, PEAK_OF_DEVICE, recipe)
+    return Resolved(value, recipe.astype(np.int8))
+
+
+def _best_of_device(
+    device: npt.NDArray[np.intp], per_cycle: FloatArray, doubt: FloatArray
+) -> FloatArray:
+    """The peak per cycle of each launch's device: that of its launch with the least doubt, the first of equal ones."""
+    known = np.flatnonzero(~np.isnan(per_cycle))[::-1]
+    order = known[np.argsort(-doubt[known], kind="stable")]
+    best = unknown(int(device.max(initial=0)) + 1)
+    # Of several values for one place the last one stays.
+    best[device[order]] = per_cycle[order]
+    return best[device]
+
+
+def _doubt(view: CounterView, quantity: str, counter: str) -> FloatArray:
+    """Share of a quantity that the printed digits of what it is made of leave open; those of the time are left out."""
+    ways = _possible(view, quantity, counter)
+    position = first_known(_apply(view, way) for way in ways)[1]
+    result = np.zeros(len(view.time))
+    for place, way in enumerate(ways):
+        mine = position == place
+        if mine.any():
+            names = (*way.factors, *([way.divisor] if way.divisor else []))
+            result[mine] += np.sum([_doubt_in(view, name, way.counter) for name in names], axis=0)[mine]
+    return result
+
+
+def _doubt_in(view: CounterView, name: str, counter: str) -> FloatArray:
+    """The same of a factor of a recipe."""
+    if is_quantity(name):
+        return _doubt(view, name, counter)
+    half = view.rounding.get(name)
+    return np.zeros(len(view.time)) if half is None else np.nan_to_num(ratio(half, view.get(name)))
 
 
 def activity(view: CounterView, counter: str) -> FloatArray:
@@ -230,7 +305,7 @@ def duration_from_cycles(view: CounterView, counter: str) -> FloatArray:
 
 def _resolve(view: CounterView, quantity: str, counter: str) -> Resolved:
     """The first recipe that is known, per launch."""
-    ways = [way for way in recipes(quantity, counter) if _is_possible(view, way)]
+    ways = _possible(view, quantity, counter)
     if not ways:
         return Resolved(unknown(len(view.time)), np.full(len(view.time), NO_RECIPE, np.int8))
     value, position = first_known(_apply(view, way) for way in ways)
@@ -238,6 +313,11 @@ def _resolve(view: CounterView, quantity: str, counter: str) -> Resolved:
     for place, way in enumerate(ways):
         recipe[position == place] = way.number
     return Resolved(value, recipe)
+
+
+def _possible(view: CounterView, quantity: str, counter: str) -> list[Recipe]:
+    """The recipes whose metrics were collected for some launch."""
+    return [way for way in recipes(quantity, counter) if _is_possible(view, way)]
 
 
 def _is_possible(view: CounterView, recipe: Recipe) -> bool:

@@ -34,26 +34,6 @@ class InputError(NcuRooflineError):
         return "\n".join(filter(None, [f"{where}: {self.problem}", self.help]))
 
 
-@dataclass(eq=False)
-class UnitError(NcuRooflineError):
-    """A counter that is used was printed with a unit that is unknown or of the wrong dimension."""
-
-    path: str
-    line: int
-    metric: str
-    text: str
-    unit: str
-    problem: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.path}:{self.line}: metric {self.metric}, value {self.text!r}, unit {self.unit!r}: "
-            f"{self.problem}\n"
-            "The value cannot be converted, and guessing a factor would give a wrong number. "
-            "Export again with `--print-units base`, or report the unit so that it can be added."
-        )
-
-
 @dataclass(frozen=True)
 class DataFileProblem:
     """One problem in a metric map or label file."""

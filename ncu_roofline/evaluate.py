@@ -15,7 +15,9 @@ import numpy.typing as npt
 
 from ncu_roofline.arrays import BoolArray, FloatArray, first_known, highest, ratio, sum_known, unknown
 from ncu_roofline.counters import (
+    PEAK_OF_DEVICE,
     PEAK_OF_PERCENTAGE,
+    PEAK_TOO_COARSE,
     CounterView,
     activity,
     clock,
@@ -46,7 +48,8 @@ class Amount:
 
     ``total`` in FLOP, OP or byte, ``rate`` per second, ``peak`` the matching ceiling per second, ``first_peak``
     that of the first part alone (dense, the fastest instructions), ``peak_is_rounded`` where it comes from a
-    percentage, which ncu prints with two decimals, ``mix`` the ceiling that the mix of
+    percentage, which ncu prints with two decimals, ``peak_is_coarse`` where it is not known since that has too few
+    digits, ``mix`` the ceiling that the mix of
     instructions itself sets (NaN where it is not below the peak), ``clock`` of the unit that counts, in Hz.
     ``extent`` holds ``Extent`` values, ``recipe`` indices into ``recipes``, ``choice`` the position of the
     alternative in the map.
@@ -57,6 +60,7 @@ class Amount:
     peak: FloatArray
     first_peak: FloatArray
     peak_is_rounded: BoolArray
+    peak_is_coarse: BoolArray
     mix: FloatArray
     clock: FloatArray
     extent: npt.NDArray[np.int8]
@@ -84,6 +88,9 @@ class Quantities:
     """Amounts that only checks look at."""
     clocks: Mapping[str, FloatArray]
     utilization: Mapping[str, FloatArray]
+    """Throughputs as a share of their peak over all cycles of the launch."""
+    utilization_active: Mapping[str, FloatArray]
+    """The same over the cycles in which the unit was active, which is another number."""
     attributes: Mapping[str, FloatArray]
     """Device attributes: ``memory_clock`` and ``sm_clock`` (highest) in Hz, ``memory_bus_width`` in bit."""
     work: Mapping[str, Amount]
@@ -97,11 +104,26 @@ class Quantities:
     """Fewest and most operations of the tensor instructions, NaN where their shapes are not limited by the map."""
 
 
-def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: int) -> Quantities:
-    """Evaluate one map over all given launches; ``values`` maps metrics with rollup to base-unit arrays."""
+def evaluate(
+    metric_map: MetricMap,
+    values: Mapping[str, FloatArray],
+    launches: int,
+    rounding: Mapping[str, FloatArray] | None = None,
+    device: npt.NDArray[np.intp] | None = None,
+) -> Quantities:
+    """Evaluate one map over all given launches.
+
+    Args:
+        metric_map: what counters mean.
+        values: metric with rollup -> array of shape (launches,) in base units, NaN where not collected.
+        launches: how many there are.
+        rounding: half the printed step of each value, where it is not exact.
+        device: number of the device of each launch; launches of one device have the same peaks per cycle.
+
+    """
     timeless = CounterView(values, unknown(launches))
     time, time_source, from_cycles = _time(metric_map, timeless)
-    view = CounterView(values, time)
+    view = CounterView(values, time, rounding or {}, device)
     work = {
         name: amount
         for name, path in metric_map.paths.items()
@@ -126,7 +148,8 @@ def evaluate(metric_map: MetricMap, values: Mapping[str, FloatArray], launches: 
         hit_rates={tier: view.get(counter + HIT_RATE) for tier, counter in metric_map.hit_rates.items()},
         checks={name: _first_way(view, ways) for name, ways in metric_map.checks.items()},
         clocks={name: clock(view, counter) for name, counter in metric_map.clocks.items()},
-        utilization=_utilization(view, metric_map),
+        utilization=_utilization(view, metric_map, ".avg.pct_of_peak_sustained_elapsed"),
+        utilization_active=_utilization(view, metric_map, ".avg.pct_of_peak_sustained_active"),
         attributes={
             name: view.get(metric) * _ATTRIBUTE_FACTORS.get(name, 1.0) for name, metric in metric_map.attributes.items()
         },
@@ -164,11 +187,8 @@ def _time(metric_map: MetricMap, view: CounterView) -> tuple[FloatArray, npt.NDA
     return np.where(measured, value, np.nan), np.where(measured, source, NO_TIME).astype(np.int8), counted
 
 
-def _utilization(view: CounterView, metric_map: MetricMap) -> dict[str, FloatArray]:
-    shares = (".avg.pct_of_peak_sustained_elapsed", ".avg.pct_of_peak_sustained_active")
-    found = {
-        counter: first_known([view.get(counter + share) for share in shares])[0] for counter in metric_map.utilization
-    }
+def _utilization(view: CounterView, metric_map: MetricMap, share: str) -> dict[str, FloatArray]:
+    found = {counter: view.get(counter + share) for counter in metric_map.utilization}
     return {counter: values for counter, values in found.items() if not np.isnan(values).all()}
 
 
@@ -217,7 +237,10 @@ def _amount(view: CounterView, alternatives: Sequence[Alternative], name: str) -
         rate=rate_value,
         peak=pick("peak"),
         first_peak=pick("first_peak"),
-        peak_is_rounded=np.asarray((codes != NO_RECIPE) & (codes % 10 == PEAK_OF_PERCENTAGE + 1)),
+        peak_is_rounded=np.asarray(
+            (codes != NO_RECIPE) & np.isin(codes % 10, (PEAK_OF_PERCENTAGE + 1, PEAK_OF_DEVICE + 1))
+        ),
+        peak_is_coarse=np.asarray((codes != NO_RECIPE) & (codes % 10 == PEAK_TOO_COARSE + 1)),
         mix=pick("mix"),
         clock=pick("clock"),
         extent=extent.astype(np.int8),

@@ -76,7 +76,7 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     to its ceiling; ``external.time`` (of times from elsewhere, where there are any) and ``external.weak``, whether
     one was found by a part of its name only; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``;
     ``<path>.rate``, ``<path>.share`` and ``<path>.count`` of what is certainly work (not of an upper bound);
-    ``utilization.<name>.low`` and ``.high``; where there are ledgers (``--work``, ``--expect``) ``ledger`` (that of the
+    ``utilization.<name>.low`` and ``.high``, the same of ``utilization_active``; where there are ledgers (``--work``, ``--expect``) ``ledger`` (that of the
     first launch), ``ledger.unit``, ``ledger.work``, ``ledger.executed``, ``ledger.compulsory`` and ``ledger.moved`` of
     all launches of a group that has a ledger for each of them, and ``ledger.rate``, ``ledger.padding`` and
     ``ledger.traffic`` of these sums.
@@ -99,7 +99,7 @@ def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -
             rate, share = _rate_and_share(columns, f"traffic.{tier}", "bytes", codes, size)
             result[f"{tier}.rate"], result[f"{tier}.share"] = rate, share
             result[f"{tier}.bytes"] = whole_sum(columns[f"traffic.{tier}.bytes"], codes, size)
-    for name in [column for column in columns if column.startswith("utilization.")]:
+    for name in [column for column in columns if column.startswith(("utilization.", "utilization_active."))]:
         result[f"{name}.low"] = np.fmin.reduceat(columns[name][order], begins)
         result[f"{name}.high"] = np.fmax.reduceat(columns[name][order], begins)
     return result

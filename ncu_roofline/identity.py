@@ -35,7 +35,22 @@ def identify(counters: Sequence[Counters], base: MetricMap) -> Columns:
     columns["invocations"] = mapped(_count, printed["invocations"].tolist()).astype(np.int64)
     columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"], printed["nvtx"])
     columns["line"] = printed["line"].astype(np.int64)
+    columns["kernel"] = _without_ranges(columns["kernel"], columns["nvtx"])
     return columns
+
+
+def _without_ranges(kernels: ObjectArray, nvtx: ObjectArray) -> ObjectArray:
+    """Kernel names without the NVTX ranges that ``--print-nvtx-rename kernel`` puts before them, as in ``step/k(int)``.
+
+    Only ranges that the launch is in are taken off.
+    """
+    found = kernels.copy()
+    for launch in np.flatnonzero(nvtx.astype(np.bool_)):
+        name, names = kernels[launch] or "", {name for _, name in nvtx[launch]}
+        while begin := next((f"{inside}/" for inside in names if name.startswith(f"{inside}/")), ""):
+            name = name.removeprefix(begin)
+        found[launch] = name or None
+    return found
 
 
 def state_compute_capability(launches: Columns, cc: str | None) -> tuple[str, ...]:

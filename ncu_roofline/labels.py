@@ -30,14 +30,21 @@ class Target:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels by (section name, label), and derived metrics by their own name."""
+    """Labels by (section name, label), and derived metrics by their own name.
 
-    by_section: Mapping[tuple[str, str], Target]
+    One label may stand for several metrics, which differ in their dimension.
+    """
+
+    by_section: Mapping[tuple[str, str], tuple[Target, ...]]
     derived: Mapping[str, Target]
 
     def printed_names(self, metrics: frozenset[str]) -> frozenset[str]:
         """Every name under which one of these metrics may be printed: itself, a label, a derived name."""
-        labels = {label for (_, label), target in self.by_section.items() if metrics.intersection(target.metrics)}
+        labels = {
+            label
+            for (_, label), targets in self.by_section.items()
+            if any(metrics.intersection(target.metrics) for target in targets)
+        }
         derived = {name for name, target in self.derived.items() if metrics.intersection(target.metrics)}
         return metrics | labels | derived
 
@@ -51,14 +58,16 @@ def load_labels(path: Path | None = None) -> Labels:
 
     """
     file = read_yaml(path or metric_map_directory() / "labels.yaml")
-    by_section: dict[tuple[str, str], Target] = {}
+    by_section: dict[tuple[str, str], tuple[Target, ...]] = {}
     derived: dict[str, Target] = {}
     if not file.problems:
         data = file.data if isinstance(file.data, dict) else {}
         for position, section in enumerate(data.get("sections", [])):
             for label, entry in section["labels"].items():
-                target = _target(file, f"$.sections[{position}].labels.{label}", entry)
-                by_section |= {(name, label): target for name in section["names"]}
+                where = f"$.sections[{position}].labels.{label}"
+                several = entry if isinstance(entry, list) else [entry]
+                targets = tuple(_target(file, where, one) for one in several)
+                by_section |= {(name, label): targets for name in section["names"]}
         derived = {name: _target(file, f"$.derived.{name}", entry) for name, entry in data.get("derived", {}).items()}
     if file.problems:
         raise DataFileError(file.problems)

@@ -63,6 +63,7 @@ def model(quantities: Quantities, metric_map: MetricMap, offers: Offers) -> Colu
             columns[name] = of_launch
     columns["clocks.sm_highest"] = quantities.attributes.get("sm_clock", unknown(len(quantities.time)))
     columns |= {f"utilization.{name}": values for name, values in quantities.utilization.items()}
+    columns |= {f"utilization_active.{name}": values for name, values in quantities.utilization_active.items()}
     attributes = _attribute_ceiling(quantities)
     if not np.isnan(attributes.value).all():
         columns["ceilings.dram.attributes.value"] = attributes.value
@@ -148,10 +149,11 @@ def _tier(
 ) -> list[Member]:
     """Add the columns of a tier; returns one bound member per measure, known where that one is in use.
 
-    In use is the first measure with bytes and its own peak, else the first with bytes (contract, "Tiers").
+    In use is the first measure with bytes and its own peak, else the first with bytes (contract, "Tiers"). A peak that
+    is not known for want of digits counts as one: how a report was printed does not change what its bytes are of.
     """
     has_bytes = np.stack([amount.collected for amount in measures.values()])
-    has_peak = has_bytes & np.stack([~np.isnan(amount.peak) for amount in measures.values()])
+    has_peak = has_bytes & np.stack([~np.isnan(amount.peak) | amount.peak_is_coarse for amount in measures.values()])
     in_use = highest(has_bytes.astype(np.int8) + has_peak)
     ids = np.array(list(measures), dtype=object)
     ids_in_use = ids[in_use]

@@ -7,21 +7,22 @@ what counters are for.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.arrays import BoolArray, Columns, FloatArray, combined, unknown
-from ncu_roofline.errors import InputError, UnitError, UsageError
+from ncu_roofline.dimensions import is_scaled, unit_of
+from ncu_roofline.errors import InputError, UsageError
 from ncu_roofline.histogram import describe, opcode_counters, read_histograms
 from ncu_roofline.labels import Labels, Target
 from ncu_roofline.readers import HISTOGRAM, NOT_AVAILABLE, RawReport
-from ncu_roofline.units import BYTE, COUNT, RATIO, TIME, find_unit
+from ncu_roofline.units import BYTE, COUNT, TIME, Unit, find_unit
 from ncu_roofline.vocabulary import OPCODE
 
 LOCALES: Final = ("auto", "c", "european")
@@ -41,10 +42,14 @@ _AMBIGUOUS: Final = r"^-?[1-9][0-9]{0,2}\.[0-9]{3}$"
 _DECIMALS: Final = 2
 """Decimals that ncu prints, without zeros at the end."""
 
+_CLEAR: Final = 10
+"""How many times as many numbers of one format as of the other make the others single damaged cells."""
+
 DURATION: Final = "gpu__time_duration"
-_BASE_TIME: Final = "ns"
 
 _SEPARATORS: Final = {"c": (",", "."), "european": (".", ",")}
+_GROUPED: Final = {name: rf"^[-+]?[0-9]{{1,3}}(?:\{group}[0-9]{{3}})+(?:\{point}[0-9]*)?$" for name, (group, point) in _SEPARATORS.items()}
+"""Numbers with separators between thousands."""
 _INSTANCES: Final = r"(?s)^(-?[0-9.,]+(?:[eE][-+]?[0-9]+)?)\s*\(.*\)$"
 KINDS: Final = {
     "printed_as": pl.UInt32,
@@ -58,6 +63,7 @@ KINDS: Final = {
     "has": pl.String,
     "times": pl.Float64,
     "per": pl.Float64,
+    "problem": pl.String,
 }
 """Columns of ``Counters.kinds``, behind the number of the kind."""
 CELLS: Final = pl.Schema(
@@ -80,8 +86,9 @@ class Counters:
     ``values``: metric -> float64 array of shape (launches,). ``rounding``: half the printed step of each
     value in the same unit (0 where the printed number is exact). ``texts``: metric -> printed texts of
     metrics that are not numbers (device name). ``cells``: the printed cell behind each value, and ``kinds``:
-    what cells of one section, name and unit stand for. Duplicates that disagree by more than their rounding
-    and values that were printed as not available or as no number are kept as frames for the checks.
+    what cells of one section, name and unit stand for. Duplicates that disagree by more than their rounding, values
+    that were printed as not available or as no number, and values whose unit cannot be understood (``problem`` says
+    why) are kept as frames for the checks: such a cell is not known, and nothing else is lost by it.
     """
 
     launches: Columns
@@ -94,9 +101,10 @@ class Counters:
     not_available: pl.DataFrame
     not_numbers: pl.DataFrame
     negative: pl.DataFrame
+    bad_units: pl.DataFrame
     locale: str
     has_units: bool
-    """Whether any unit was printed; without one, numbers are taken as base units."""
+    """Whether units were printed; without any that has a prefix, numbers are taken as base units."""
     stored: Mapping[str, FloatArray] | None = None
     """The values of a binary report as stored; its cells are made when somebody asks."""
     opcodes: Mapping[str, FloatArray] = field(default_factory=dict)
@@ -183,22 +191,25 @@ def normalise(
         locale: number format, one of ``LOCALES``.
 
     Raises:
-        UnitError: if a used metric has an unknown unit, or a duration or percentage one of another kind.
-        InputError: if every number of the report could be of either number format.
+        InputError: if every number of the report could be of either number format, or as many are of one as of the
+            other.
 
     """
     cells, kinds = _by_kind(report, labels, frozenset(used | texts))
     named, cells = _apart(cells, _flags(metric in texts for metric in kinds["metric"]), "kind")
     cells, readings = _with_readings(cells)
     plain = readings.select(_number(pl.col("text"))).to_series()
-    chosen = _number_locale(report.path, plain, locale)
-    readings = readings.hstack(_numbers(plain, chosen))
+    chosen, is_clear = _number_locale(report.path, plain, locale)
+    readings = readings.hstack(_numbers(plain, chosen, is_clear=is_clear))
     value = readings["value"].to_numpy()
     none, cells = _apart(cells, np.isnan(value), "reading")
     missing, not_numbers = _apart(none, readings["is_missing"].to_numpy(), "reading")
+    zeros, cells = _false_zeros(missing, cells, readings, kinds)
+    missing = pl.concat([missing, zeros])
     # Everything that is used counts something: below zero it was not measured.
     negative, cells = _apart(cells, value < 0, "reading")
-    cells = _base_units(report.path, cells, readings, kinds)
+    bad_units, cells = _apart(cells, _flags(problem is not None for problem in kinds["problem"]), "kind")
+    cells = _base_units(cells, readings, kinds)
     values, rounding = _columns(cells, kinds, len(report))
     conflicts = cells.clear()
     if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
@@ -225,8 +236,9 @@ def normalise(
         ),
         not_numbers=described(not_numbers, kinds),
         negative=described(negative, kinds),
+        bad_units=described(bad_units, kinds),
         locale=chosen,
-        has_units=bool((kinds["unit"] != "").any()) or DURATION not in kinds["printed"],
+        has_units=not any(map(_is_of_base, kinds.iter_rows(named=True))),
         opcodes=opcodes,
     )
 
@@ -235,23 +247,32 @@ def _by_kind(report: RawReport, labels: Labels, used: frozenset[str]) -> tuple[p
     """Cells of used metrics with the number of their kind, and the kinds.
 
     A kind is what cells of one section, printed name and unit stand for: the metric and its number (``code``), the
-    dimension that the name asks for and that of the unit, and the factors to base units (null: unknown unit).
+    dimension that the name asks for and that of the unit, and the factors to base units (null: the unit cannot be
+    understood, and ``problem`` says why).
     """
     wanted = [
-        (number, section, name, unit, target)
+        (number, section, name, unit, targets)
         for number, (section, name, unit) in enumerate(report.printed.iter_rows())
-        if (target := find_target(labels, section, name)) is not None and used.intersection(target.metrics)
+        for targets in [find_targets(labels, section, name)]
+        if any(used.intersection(target.metrics) for target in targets)
     ]
-    # Reports of 2019, whose duration has no rollup, state no unit at all; the base unit of time is the nanosecond.
-    unit_of_time = "" if any(unit for _, _, _, unit, _ in wanted) else _BASE_TIME
+    # ncu prints no unit where it does not know one, and then it chooses no prefix either: reports of 2019, and those
+    # of a chip that is newer than the ncu which exports them.
+    are_base = not any(is_scaled(find_unit(unit)) for _, _, _, unit, _ in wanted)
     codes: dict[str, int] = {}
     rows = []
-    for number, section, name, unit, target in wanted:
-        known = find_unit(unit_of_time if unit == "" and name == DURATION else unit)
-        factors = (known.dimension, known.times, known.divided_by) if known else (None, None, None)
+    for number, section, name, unit, targets in wanted:
+        target = _target_with(targets, unit)
         for metric in filter(used.__contains__, target.metrics):
+            known, problem = unit_of(metric, name, target.dimension, unit, are_base=are_base)
+            if len(targets) > 1 and unit == "":
+                known, problem = None, "has no unit, and its label stands for several metrics"
+            factors = (known.dimension, known.times, known.divided_by, None) if known else (None, None, None, problem)
             code = codes.setdefault(metric, len(codes))
             rows.append((number, section, name, unit, metric, code, target.dimension, target.divide, *factors))
+    understood = {(section, name) for _, section, name, *_, problem in rows if problem is None}
+    # A label that is understood with another unit is that of another metric as well.
+    rows = [row for row in rows if row[-1] is None or row[6] is None or row[1:3] not in understood]
     kinds = pl.DataFrame(rows, schema=KINDS, orient="row").with_row_index("kind")
     cells, printed_as = report.cells, report.cells["printed_as"].to_numpy()
     # A cell has as many kinds as metrics that it stands for; those of one printed name follow each other.
@@ -264,6 +285,17 @@ def _by_kind(report: RawReport, labels: Labels, used: frozenset[str]) -> tuple[p
     return cells.select("launch", "line", pl.Series("kind", kind, pl.UInt32), "text"), kinds
 
 
+def _target_with(targets: Sequence[Target], unit: str) -> Target:
+    """The target whose dimension is that of a unit, else the first."""
+    known = find_unit(unit)
+    return next((target for target in targets if known and target.dimension == known.dimension), targets[0])
+
+
+def _is_of_base(kind: Mapping[str, Any]) -> bool:
+    """Whether a kind without a unit was taken as one in base units that could have had a prefix."""
+    return kind["unit"] == "" and is_scaled(Unit(kind["has"] or COUNT, 1.0))
+
+
 def _apart(cells: pl.DataFrame, hit: BoolArray, by: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The cells of some of the numbers of a column, and the others."""
     if hit.any() and (mine := hit[cells[by].to_numpy()]).any():
@@ -271,50 +303,77 @@ def _apart(cells: pl.DataFrame, hit: BoolArray, by: str) -> tuple[pl.DataFrame, 
     return cells.clear(), cells
 
 
+def _false_zeros(
+    missing: pl.DataFrame, cells: pl.DataFrame, readings: pl.DataFrame, kinds: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Cells that are 0 in launches that were not measured, and the others.
+
+    ncu prints ``nan`` for the counters of such a launch, its duration among them, but 0 where those of all other
+    launches are 0.
+    """
+    is_time = _flags(metric.startswith(DURATION) for metric in kinds["metric"])
+    is_nan = readings["text"].str.contains("nan").to_numpy() & is_time[readings["kind"].to_numpy()]
+    not_measured = missing.filter(is_nan[missing["reading"].to_numpy()])["launch"].unique()
+    if not len(not_measured):
+        return cells.clear(), cells
+    is_counter = _flags("." in metric for metric in kinds["metric"])
+    is_zero = (readings["value"].to_numpy() == 0) & is_counter[readings["kind"].to_numpy()]
+    mine = is_zero[cells["reading"].to_numpy()] & cells["launch"].is_in(not_measured.implode()).to_numpy()
+    return cells.filter(mine), cells.filter(~mine)
+
+
 def _flags(each: Iterable[bool]) -> BoolArray:
     """A column of flags, of the few rows of a small table."""
     return np.array(list(each), np.bool_)
 
 
-def find_target(labels: Labels, section: str, name: str) -> Target | None:
-    """What a printed or stored name stands for; None: nothing that is known."""
+def find_targets(labels: Labels, section: str, name: str) -> tuple[Target, ...]:
+    """What a printed or stored name stands for, several metrics told apart by their unit; empty: nothing known."""
     if name in labels.derived:
-        return labels.derived[name]
+        return (labels.derived[name],)
     if re.match(_METRIC_NAME, name):
-        return Target((name,), None, 1)
-    return labels.by_section.get((section, name))
+        return (Target((name,), None, 1),)
+    return labels.by_section.get((section, name), ())
 
 
-def _number_locale(path: str, texts: pl.Series, locale: str) -> str:
-    """The number format of a file, from those of its distinct texts that can only be read one way."""
+def _number_locale(path: str, texts: pl.Series, locale: str) -> tuple[str, bool]:
+    """The number format of a file, from those of its distinct texts that can only be read one way.
+
+    Also whether it is clear: so many are of this format that those of the other can only be damaged cells.
+    """
     if locale not in LOCALES:
         raise UsageError("locale", locale, f"choose one of {', '.join(LOCALES)}")
     marked = texts.filter(texts.str.contains("[.,]"))
-    european = marked.filter(marked.str.contains(_EUROPEAN))
-    c = marked.filter(marked.str.contains(_C))
-    against = {"c": european, "european": c, "auto": european.clear()}[locale]
-    if len(against):
-        raise InputError(
-            path, f"--locale {locale} contradicts the file: {against[0]!r} can only be read in the other number format"
-        )
+    found = {
+        "european": marked.filter(marked.str.contains(_EUROPEAN)),
+        "c": marked.filter(marked.str.contains(_C)),
+    }
+    most, least = sorted(found, key=lambda name: -len(found[name]))
     if locale != "auto":
-        return locale
-    if len(european) and len(c):
+        against = found["c" if locale == "european" else "european"]
+        if len(against) > len(found[locale]):
+            raise InputError(
+                path,
+                f"--locale {locale} contradicts the file: {against[0]!r} can only be read in the other number format",
+            )
+        return locale, True
+    if len(found[most]) == len(found[least]) > 0:
         raise InputError(
             path,
-            f"the numbers are of two formats: {c[0]!r} has a decimal point, {european[0]!r} a decimal comma",
+            f"the numbers are of two formats: {found['c'][0]!r} has a decimal point, {found['european'][0]!r} a "
+            "decimal comma",
             "Say which one holds with --locale c or --locale european.",
         )
-    if len(european):
-        return "european"
+    if len(found[most]):
+        return most, len(found[most]) >= _CLEAR * len(found[least])
     ambiguous = marked.filter(marked.str.contains(_AMBIGUOUS))
-    if len(c) == 0 and len(ambiguous):
+    if len(ambiguous):
         raise InputError(
             path,
             f"the number format is ambiguous: {ambiguous[0]!r} may be a decimal fraction or thousands",
             "Say which one holds with --locale c or --locale european.",
         )
-    return "c"
+    return "c", True
 
 
 def _with_readings(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -329,12 +388,20 @@ def _number(text: pl.Expr) -> pl.Expr:
     return text.str.strip_chars().str.strip_prefix("(!)").str.strip_chars().str.replace(_INSTANCES, "${1}")
 
 
-def _numbers(texts: pl.Series, locale: str) -> pl.DataFrame:
-    """The ``value`` of numbers (NaN: no finite one), ``step``, ``is_whole`` and ``is_missing`` (printed as absent)."""
+def _numbers(texts: pl.Series, locale: str, *, is_clear: bool) -> pl.DataFrame:
+    """The ``value`` of numbers (NaN: no finite one), ``step``, ``is_whole`` and ``is_missing`` (printed as absent).
+
+    A text that can only be read in the other number format has no value; unless the format is clear, one that can be
+    read in either has none, too.
+    """
     group, point = _SEPARATORS[locale]
     plain = pl.first().str.replace_all(group, "", literal=True).str.replace(point, ".", literal=True)
-    table = texts.to_frame().select(plain.alias("plain"))
-    table = table.with_columns(pl.col("plain").cast(pl.Float64, strict=False).alias("value"))
+    table = texts.to_frame().select(plain.alias("plain"), pl.first().alias("text"))
+    is_odd = pl.col("text").str.contains(group, literal=True) & ~pl.col("text").str.contains(_GROUPED[locale])
+    if not is_clear:
+        is_odd |= pl.col("text").str.contains(r"^-?[1-9][0-9]{0,2}[.,][0-9]{3}$")
+    value = pl.when(is_odd).then(None).otherwise(pl.col("plain").cast(pl.Float64, strict=False))
+    table = table.with_columns(value.alias("value"))
     places = pl.col("plain").str.extract(r"\.([0-9]+)").str.len_bytes().fill_null(0).cast(pl.Int32)
     exponent = pl.col("plain").str.extract(r"[eE]([+-]?[0-9]{1,3})$").cast(pl.Int32, strict=False)
     # ncu prints two decimals and drops zeros; a number with an exponent has the digits that it shows.
@@ -356,50 +423,19 @@ def _other_not_available(report: RawReport, used: AbstractSet[str]) -> pl.DataFr
     return few.select("launch", names.gather(few["printed_as"]).alias("metric"))
 
 
-def _base_units(path: str, cells: pl.DataFrame, readings: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
-    """Cells with ``value`` and ``rounding`` in base units and ``code``; those of another dimension are left out."""
-    units = list(kinds.select("kind", "metric", "dimension", "has").iter_rows())
-    _, cells = _apart(cells, _flags(None not in (asked, has) and asked != has for _, _, asked, has in units), "kind")
-    present = np.bincount(cells["kind"].to_numpy(), minlength=kinds.height)
-    problems = {
-        kind: problem
-        for kind, metric, _, has in units
-        if present[kind] and (problem := _unit_problem(metric, has)) is not None
-    }
-    if problems:
-        first = cells.filter(pl.col("kind").is_in(list(problems))).head(1)
-        row = described(first, kinds).row(0, named=True)
-        raise UnitError(path, row["line"], row["metric"], row["text"], row["unit"], problems[row["kind"]])
+def _base_units(cells: pl.DataFrame, readings: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
+    """Cells with ``value`` and ``rounding`` in base units and ``code``."""
     kind, reading = readings["kind"].to_numpy(), cells["reading"].to_numpy()
     times, divisor = kinds["times"].to_numpy(), (kinds["per"] * kinds["divide"]).to_numpy()
     scale = times / divisor
     # A whole number is exact only where nothing was scaled.
-    may_be_exact = _flags(has in (COUNT, BYTE, TIME) for *_, has in units) & (scale == 1.0)
+    may_be_exact = _flags(has in (COUNT, BYTE, TIME) for has in kinds["has"]) & (scale == 1.0)
     exact = may_be_exact[kind] & readings["is_whole"].to_numpy()
     value = readings["value"].to_numpy() * times[kind] / divisor[kind]
     rounding = np.where(exact, 0.0, 0.5 * readings["step"].to_numpy() * scale[kind])
     return cells.with_columns(
         value=value[reading], rounding=rounding[reading], code=kinds["code"].to_numpy()[kind][reading]
     )
-
-
-def _unit_problem(metric: str, has: str | None) -> str | None:
-    """Why a metric cannot be in a unit of some dimension (None: the unit is unknown); None if it can."""
-    if has is None:
-        return "the unit is unknown"
-    is_time = re.match("gpu__time_(duration|active)", metric) is not None
-    is_share = ".pct" in metric
-    if is_time and has != TIME:
-        return "a duration needs a unit of time"
-    if is_share and has != RATIO:
-        return "a percentage is printed with %"
-    # ncu states the unit of the count for rates of NVLink and of derived metrics, and none for tensor operations.
-    is_rate = metric.endswith(".per_second") and not re.match("(nvl[rt]x|derived)__", metric) and has != COUNT
-    if is_rate and not has.endswith("/s"):
-        return "a rate needs a unit per second"
-    if (not is_time and has == TIME) or (not is_share and has == RATIO):
-        return "a counter is printed with neither a time nor a percentage"
-    return None
 
 
 def _deduplicate(cells: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -5,7 +5,7 @@ Launches are evaluated in groups of one architecture and put back into one table
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +132,7 @@ def analyze(
     if map is not None:
         library = library.with_map(map if isinstance(map, MetricMap) else load_map(Path(map)))
     labels = load_labels()
-    used, texts = _used_metrics(library)
+    used, texts = _used_metrics(library.maps.values())
     names = labels.printed_names(used | texts) | {HISTOGRAM}
     reports: list[RawReport] = []
     passed_over: list[InputError] = []
@@ -155,7 +155,8 @@ def analyze(
     measuring = [conditions_under(report, found, said) for report, (found, _) in zip(reports, sessions, strict=True)]
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)
-    columns, maps, notes = _evaluate(launches, values, library, measured, peak_source)
+    rounding = _joined([counter.rounding for counter in counters], sizes)
+    columns, maps, notes = _evaluate(launches, values, rounding, library, measured, peak_source)
     table = launches | columns
     table["device_time"] = device_time(table)
     table["total_time"] = np.full(len(table["time"]), np.nansum(table["time"]) or np.nan)
@@ -166,11 +167,11 @@ def analyze(
     ledgers, without_launch = ledger_columns(table, expected)
     table |= ledgers
     verdicts = judge(table, claimed, [common(measuring)] if merge else measuring)
-    rounding = _joined([counter.rounding for counter in counters], sizes)
     view = View(
         columns=table,
         inputs=_facts(reports, captures, measuring, [why for _, why in sessions], merge=merge),
         maps=maps,
+        read_metrics=_used_metrics(maps)[0],
         passed_over=tuple(passed_over),
         identities=_identities_of(table, maps, values, rounding),
         device_notes=notes,
@@ -229,13 +230,13 @@ def _places(
     return (*given, *(error.path for error in passed_over), *found)
 
 
-def _used_metrics(library: MapLibrary) -> tuple[frozenset[str], frozenset[str]]:
-    """Numeric and text metrics that any map may read."""
+def _used_metrics(maps: Collection[MetricMap]) -> tuple[frozenset[str], frozenset[str]]:
+    """Numeric and text metrics that any of some maps may read."""
     used: set[str] = set()
     texts: set[str] = set()
-    for counter in frozenset().union(*(metric_map.base_counters() for metric_map in library.maps.values())):
+    for counter in frozenset().union(*(metric_map.base_counters() for metric_map in maps)):
         used |= metrics_of(counter)
-    for metric_map in library.maps.values():
+    for metric_map in maps:
         used.update(metric_map.time)
         used.update(counter + HIT_RATE for counter in metric_map.hit_rates.values())
         for name, metric in metric_map.attributes.items():
@@ -306,6 +307,7 @@ def _identities_of(
 def _evaluate(
     launches: Columns,
     values: Mapping[str, FloatArray],
+    rounding: Mapping[str, FloatArray],
     library: MapLibrary,
     measured: MeasuredCeilings | None,
     peak_source: str,
@@ -317,13 +319,16 @@ def _evaluate(
     stated = launches["cc"]
     ids = mapped(lambda cc: library.for_compute_capability(cc).id, stated.tolist())
     maps = tuple(library.maps[name] for name in dict.fromkeys(ids.tolist()))
+    devices, _ = numbered_rows([launches[name] for name in ("input", "device_ordinal", "device")])
     notes: list[DeviceNote] = []
     parts = []
     for metric_map in maps:
         rows = np.flatnonzero(ids == metric_map.id)
         is_all = len(rows) == len(ids)
-        mine = values if is_all else {name: column[rows] for name, column in values.items()}
-        quantities = evaluate(metric_map, mine, len(rows))
+        mine, halves = (
+            table if is_all else {name: column[rows] for name, column in table.items()} for table in (values, rounding)
+        )
+        quantities = evaluate(metric_map, mine, len(rows), halves, devices[rows])
         names, ccs = launches["device"][rows], stated[rows]
         at_run, published = _device_ceilings(names, ccs, quantities, rows, notes, len(ids))
         from_user: dict[str, Ceiling] = {}
@@ -411,12 +416,14 @@ def _facts(
                 not_available=counter.not_available,
                 not_numbers=counter.not_numbers,
                 negative=counter.negative,
+                bad_units=counter.bad_units,
                 locale=counter.locale,
                 has_units=counter.has_units,
                 is_binary=report.stored is not None,
                 merges_launches=bool((report.launches["invocations"] != None).any()),  # noqa: E711
                 loss=report.loss,
                 range_results=report.range_results,
+                rewritten=report.rewritten,
                 launch_count=conditions.launch_count,
                 cache_control=conditions.cache_control,
                 clock_control=conditions.clock_control,

@@ -17,7 +17,7 @@ import polars as pl
 from ncu_roofline.arrays import FloatArray
 from ncu_roofline.histogram import opcode_counters
 from ncu_roofline.labels import Labels
-from ncu_roofline.normalise import CELLS, DURATION, KINDS, Counters, described, find_target, stored_cells
+from ncu_roofline.normalise import CELLS, DURATION, KINDS, Counters, described, find_targets, stored_cells
 from ncu_roofline.readers import RawReport, Stored
 from ncu_roofline.units import BYTE, UNITS, Unit
 
@@ -65,6 +65,7 @@ def from_stored(
         not_available=pl.DataFrame(schema={"launch": pl.Int32(), "metric": pl.String()}),
         not_numbers=described(none, kinds),
         negative=described(pl.concat([none, *negative]), kinds),
+        bad_units=described(none, kinds),
         locale="c",
         has_units=True,
         stored=stored.values,
@@ -77,11 +78,12 @@ def _kinds(values: Mapping[str, FloatArray], labels: Labels, used: AbstractSet[s
     rows = []
     codes: dict[str, int] = {}
     for number, name in enumerate(values):
-        target = find_target(labels, "", name)
-        if target is None:
+        targets = find_targets(labels, "", name)
+        if not targets:
             continue
+        target = targets[0]
         spelling, unit = _unit(name)
-        factors = (unit.dimension, unit.times, unit.divided_by)
+        factors = (unit.dimension, unit.times, unit.divided_by, None)
         for metric in target.metrics:
             if metric in used:
                 code = codes.setdefault(metric, len(codes))

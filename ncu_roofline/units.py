@@ -18,12 +18,14 @@ from typing import Final
 class Unit:
     """Dimension of a printed unit, and how a value is brought to the base unit: times, then divided by.
 
-    Both numbers are whole, so that a conversion rounds once: 10 us are exactly the float 1e-05.
+    Both numbers are whole, so that a conversion rounds once: 10 us are exactly the float 1e-05. ``noun`` is what is
+    counted, as it was printed without its prefix (``sector``); empty where the unit names nothing.
     """
 
     dimension: str
     times: float
     divided_by: float = 1.0
+    noun: str = ""
 
     @property
     def factor(self) -> float:
@@ -65,19 +67,20 @@ def _table() -> dict[str, Unit]:
     table |= {name: Unit(TIME, seconds) for name, seconds in _LONG_TIMES.items()}
     for prefix, scale in _PREFIXES.items():
         for hertz in ("hz", "Hz"):
-            table[prefix + hertz] = Unit("count/s", scale)
+            table[prefix + hertz] = Unit("count/s", scale, noun="cycle")
         for thing in _COUNTED:
             dimension = BYTE if thing == "byte" else COUNT
-            table[prefix + thing] = Unit(dimension, scale)
+            table[prefix + thing] = Unit(dimension, scale, noun=thing)
             for name, number in _PER_SECOND.items():
-                table[f"{prefix}{thing}/{name}"] = Unit(f"{dimension}/s", scale * number)
+                table[f"{prefix}{thing}/{name}"] = Unit(f"{dimension}/s", scale * number, noun=thing)
             for per in _PER:
-                table[f"{prefix}{thing}/{per}"] = Unit(f"{dimension}/{per}", scale)
+                table[f"{prefix}{thing}/{per}"] = Unit(f"{dimension}/{per}", scale, noun=thing)
     # Counters without a unit of their own, such as sm__ops_path_*, have rates per time and per cycle.
-    table |= {f"1/{name}": Unit("count/s", number) for name, number in _PER_SECOND.items()}
-    table |= {f"1/{per}": Unit(f"{COUNT}/{per}", 1.0) for per in _PER}
-    table |= {name: Unit(BYTE, factor) for name, factor in _BINARY.items()}
-    table |= {f"{name}/s": Unit("byte/s", factor) for name, factor in _BINARY.items()}
+    for nothing in ("", "1"):
+        table |= {f"{nothing}/{name}": Unit("count/s", number) for name, number in _PER_SECOND.items()}
+        table |= {f"{nothing}/{per}": Unit(f"{COUNT}/{per}", 1.0) for per in _PER}
+    table |= {name: Unit(BYTE, factor, noun=BYTE) for name, factor in _BINARY.items()}
+    table |= {f"{name}/s": Unit("byte/s", factor, noun=BYTE) for name, factor in _BINARY.items()}
     return table | {f"%/{per}": Unit(f"1/{per}", 1.0, 100.0) for per in (*_PER, "Kbyte")}
 
 

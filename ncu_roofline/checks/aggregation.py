@@ -155,7 +155,7 @@ def percentages_averaged(view: View) -> Iterator[Evidence]:
     """
     merged = view.floats("invocations") > 1
     known = np.zeros(view.size, np.bool_)
-    names = [*view.matching("utilization.*"), *view.matching("hit_rate.*")]
+    names = [*view.matching("utilization.*"), *view.matching("utilization_active.*"), *view.matching("hit_rate.*")]
     for name in names:
         known |= ~np.isnan(view.floats(name))
     hit = merged & known

@@ -69,11 +69,12 @@ def _metric(view: View, verdict: Verdict) -> str:
     if kind == "hit_rate":
         counters = {metric_map.hit_rates[name] for metric_map in view.maps if name in metric_map.hit_rates}
         return f"Collect it with: ncu --metrics {','.join(sorted(f'{counter}.pct' for counter in counters))}"
-    if kind == "utilization":
+    if kind in ("utilization", "utilization_active"):
         known = sorted({counter for metric_map in view.maps for counter in metric_map.utilization})
         if name not in known:
             return f"No throughput of this name is read; known are {', '.join(known)}."
-        return f"Collect it with: ncu --metrics {name}.avg.pct_of_peak_sustained_elapsed"
+        cycles = "active" if kind.endswith("_active") else "elapsed"
+        return f"Collect it with: ncu --metrics {name}.avg.pct_of_peak_sustained_{cycles}"
     return ""
 
 

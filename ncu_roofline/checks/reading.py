@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ncu_roofline.arrays import BoolArray, mapped
 from ncu_roofline.checks.rule import Evidence, InputFacts, View
-from ncu_roofline.counters import metrics_of
+from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count, some
 
 _SHOWN = 5
@@ -88,7 +89,34 @@ def not_a_number(view: View) -> Iterator[Evidence]:
     The cell cannot be read as a number of the file's format. It is taken as not collected.
     """
     for facts in view.inputs:
-        yield from _refused(view, facts, facts.not_numbers, "that is no number, first {text!r}")
+        for row, number, mask in _by_metric(view, facts, facts.not_numbers):
+            yield Evidence(
+                mask,
+                f"{facts.path}: {count(number, 'value')} of {row['metric']} cannot be read as a number: "
+                f"{row['text']!r} on line {row['line']}{' is the first' if number > 1 else ''}.",
+                "The value is unknown, every other one is used. Export the report again.",
+                _weight(view, row["metric"]),
+            )
+
+
+def unit_not_understood(view: View) -> Iterator[Evidence]:
+    """The unit of a counter does not fit it, or is unknown.
+
+    Bytes that are printed as instructions, a duration in cycles or a rate without "per second" cannot be converted: no
+    factor is known, and a guessed one gives a wrong number. Such a value is unknown, and so is what depends on it; the
+    rest of the report is used. Sectors of bytes are converted, since a sector is 32 bytes. The finding is a warning
+    where a metric map in use reads the counter, else a note.
+    """
+    for facts in view.inputs:
+        for row, number, mask in _by_metric(view, facts, facts.bad_units):
+            yield Evidence(
+                mask,
+                f"{facts.path}: {row['metric']} {row['problem']}: {count(number, 'value')} unknown, "
+                f"{'first on' if number > 1 else 'on'} line {row['line']} ({row['text']}).",
+                "Export again with `ncu --import REPORT --csv --page raw --print-units base`, or report the unit so "
+                "that it can be added.",
+                _weight(view, row["metric"]),
+            )
 
 
 def negative_value(view: View) -> Iterator[Evidence]:
@@ -99,6 +127,19 @@ def negative_value(view: View) -> Iterator[Evidence]:
     for facts in view.inputs:
         advice = "Profile again; do not use this report."
         yield from _refused(view, facts, facts.negative, "below zero, first {text} {unit}", advice)
+
+
+def _by_metric(
+    view: View, facts: InputFacts, cells: pl.DataFrame
+) -> Iterator[tuple[dict[str, Any], int, BoolArray]]:
+    """The cells of each metric and unit: the first as a row, how many there are, and their launches."""
+    for part in cells.partition_by("metric", "unit", maintain_order=True):
+        yield part.sort("line").row(0, named=True), part.height, _launches(view, facts, part)
+
+
+def _weight(view: View, metric: str) -> Severity:
+    """How much a value that is not known matters: a warning where a map in use reads it."""
+    return Severity.WARNING if metric in view.read_metrics else Severity.NOTE
 
 
 def _refused(view: View, facts: InputFacts, cells: pl.DataFrame, what: str, advice: str = "") -> Iterator[Evidence]:
@@ -112,15 +153,17 @@ def _refused(view: View, facts: InputFacts, cells: pl.DataFrame, what: str, advi
 
 
 def units_not_stated(view: View) -> Iterator[Evidence]:
-    """An input states no unit of any counter.
+    """An input states no units of time, bytes or rates.
 
-    Reports of 2019 have none. Their numbers are base units: nanoseconds, bytes, and events.
+    Reports of 2019 have none, and neither has an export of a chip that is newer than the ncu which made the export. ncu
+    then chooses no prefix either: the numbers are in base units, nanoseconds, bytes, events and events per second.
     """
     for facts in view.inputs:
         if not facts.has_units:
             yield Evidence(
                 view.launches_of(facts),
-                f"{facts.path}: no unit is stated; numbers are taken as base units (nanosecond, byte, event).",
+                f"{facts.path}: no units of time, bytes or rates are printed; such numbers are taken as base units "
+                "(nanosecond, byte, per second).",
             )
 
 
@@ -254,6 +297,21 @@ def kernel_name_cut(view: View) -> Iterator[Evidence]:
         yield Evidence(hit, f"kernel names are cut at an anonymous namespace, such as {first!r}.")
 
 
+def table_rewritten(view: View) -> Iterator[Evidence]:
+    """An input is a table of ncu that another program has written again.
+
+    pandas adds a column of row numbers, spreadsheets use semicolons, some scripts exchange rows and columns. Such a
+    table is turned back where that can be done in one way only; digits that the other program dropped stay lost.
+    """
+    for facts in view.inputs:
+        if facts.rewritten:
+            yield Evidence(
+                _no_launch(view),
+                f"{facts.path}: the table was written again by another program: {facts.rewritten}.",
+                "Analyse the file that ncu wrote where you have it.",
+            )
+
+
 def european_numbers(view: View) -> Iterator[Evidence]:
     """The numbers of an input are written with a decimal comma.
 
@@ -279,7 +337,7 @@ def _lines(facts: InputFacts, kind: str, number: int) -> str:
 
 def _spelling(view: View, names: list[str]) -> str:
     """Names that exist and look like those that were not available."""
-    known = {name for metric_map in view.maps for counter in metric_map.base_counters() for name in metrics_of(counter)}
+    known = view.read_metrics
     near = {name: get_close_matches(name, known - {name}, 1, 0.9) for name in names[:_SHOWN] if name not in known}
     meant = ", ".join(f"{name} -> {match[0]}" for name, match in near.items() if match)
     advice = "Not every chip has every metric: `ncu --query-metrics` lists those of a chip."

@@ -35,6 +35,7 @@ class InputFacts:
     not_available: pl.DataFrame
     not_numbers: pl.DataFrame
     negative: pl.DataFrame
+    bad_units: pl.DataFrame
     locale: str
     has_units: bool
     is_binary: bool = False
@@ -47,6 +48,8 @@ class InputFacts:
     replay_mode: str | None = None
     launch_count: int | None = None
     """How many launches were to be profiled at most, where the report says so."""
+    rewritten: str = ""
+    """How the table was turned back into one of ncu, where another program had written it again."""
     other_session: str = ""
     """Why a session page was not used."""
 
@@ -72,6 +75,8 @@ class View:
     columns: Mapping[str, npt.NDArray[Any]]
     inputs: tuple[InputFacts, ...]
     maps: tuple[MetricMap, ...]
+    read_metrics: frozenset[str] = frozenset()
+    """Metrics, with rollup, that these maps read."""
     passed_over: tuple[InputError, ...] = ()
     """Files of a folder that are no reports, with what they are."""
     identities: tuple[Identity, ...] = ()

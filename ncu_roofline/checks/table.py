@@ -45,6 +45,8 @@ RULES: Final = (
     Rule("R118", "time-against-cycles", Severity.WARNING, ("time_from_cycles",), units.time_against_cycles),
     Rule("R119", "binary-prefix", Severity.NOTE, ("ceilings.*.measured.value",), units.binary_prefix),
     Rule("R120", "rounded-too-much", Severity.NOTE, (), units.rounded_too_much),
+    Rule("R121", "unit-not-understood", Severity.WARNING, (), reading.unit_not_understood),
+    Rule("R122", "table-rewritten", Severity.NOTE, (), reading.table_rewritten),
     Rule("C401", "session-of-another-report", Severity.WARNING, (), conditions.session_of_another_report),
     Rule("C402", "captures-merged", Severity.NOTE, (), conditions.captures_merged),
     Rule("C403", "timing-of-other-conditions", Severity.NOTE, (), timing.timing_of_other_conditions),

@@ -32,7 +32,7 @@ _PLAIN: Final[Mapping[str, str | None]] = {
     "hit_rate.l1": SHARE, "hit_rate.l2": SHARE,
 }  # fmt: skip
 """Dimension of quantities by name; None: a name, not a number."""
-_UTILIZATION: Final = "utilization."
+_UTILIZATION: Final = ("utilization", "utilization_active")
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ def dimension_of(quantity: str) -> str | None:
     """
     if quantity in _PLAIN:
         return _PLAIN[quantity]
-    if quantity.startswith(_UTILIZATION) and quantity != _UTILIZATION:
-        return SHARE
     prefix, _, rest = quantity.partition(".")
+    if prefix in _UTILIZATION and rest:
+        return SHARE
     name, _, last = rest.rpartition(".")
     if prefix == "work" and name in PATHS:
         unit = work_unit(name)
@@ -124,7 +124,7 @@ def _value(file: YamlFile, where: str, quantity: str, value: Any) -> float | str
         known = ", ".join(_PLAIN)
         file.report(
             f"{where}.quantity",
-            f"{quantity!r} is no quantity; known are {known}, utilization.<counter>, "
+            f"{quantity!r} is no quantity; known are {known}, utilization.<counter>, utilization_active.<counter>, "
             "work.<path>.count|rate|peak|share, traffic.<tier>.bytes|rate|peak|share|intensity",
         )
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from ncu_roofline.counters import OF_DEVICE
 from ncu_roofline.explain.expression import (
     Expression,
     divide,
@@ -28,6 +29,8 @@ def peak_of(found: Launch, prefix: str, alternative: Alternative) -> Expression 
         return from_attributes(found)
     if source != "report":
         return _from_elsewhere(found, prefix, source)
+    if OF_DEVICE in str(found.row[f"{prefix}.recipe"]):
+        return _of_device(found, prefix)
     kind = _known_as(found, prefix)
     amounts, peaks = [], []
     for part in alternative.parts:
@@ -41,6 +44,12 @@ def peak_of(found: Launch, prefix: str, alternative: Alternative) -> Expression 
     whole = total_of([a for a, _ in working])
     shares = [divide(a, p) for a, p in working if p is not None]
     return divide(whole, total_of(shares))
+
+
+def _of_device(found: Launch, prefix: str) -> Expression:
+    """A ceiling that the percentages of this launch do not give: per cycle from another launch, times its clock."""
+    value, clock = found.number(f"{prefix}.peak"), found.number(f"{prefix}.peak_clock")
+    return Expression(value, OF_DEVICE, f"{text_of(value / clock)} x {text_of(clock)}")
 
 
 def _from_elsewhere(found: Launch, prefix: str, source: str) -> Expression:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -35,6 +36,12 @@ from ncu_roofline.explain.ledger import LEDGER, explain_ledger
 from ncu_roofline.explain.values import COUNTED, Cell, Explained, Explanation, Launch, Step
 from ncu_roofline.maps import Alternative
 from ncu_roofline.vocabulary import FLOP_PATHS, NEVER_BINDING_PATHS, PATHS, TIERS, Extent, work_unit
+
+_SHARES: Final = {
+    "utilization": ".avg.pct_of_peak_sustained_elapsed",
+    "utilization_active": ".avg.pct_of_peak_sustained_active",
+}
+"""Throughputs and the rollup of each."""
 
 
 def explain(analysis: Analysis, launch: int, quantity: str | None) -> Explanation:
@@ -84,13 +91,14 @@ def _subjects(found: Launch, quantity: str | None) -> Sequence[str]:
     known = ["time", *found.quantities.work, *found.quantities.traffic]
     known += [f"clocks.{name}" for name in found.quantities.clocks if not math.isnan(found.number(f"clocks.{name}"))]
     known += [f"utilization.{name}" for name in found.quantities.utilization]
+    known += [f"utilization_active.{name}" for name in found.quantities.utilization_active]
     ledger = [LEDGER] if found.row.get(LEDGER) is not None else []
     if quantity is None:
         return [*known, "bound", *ledger]
     unmeasured = [tier for tier, reasons in metric_map.unmeasured.items() if found.row["cc"] in reasons]
     possible = dict.fromkeys(["time", "bound", *ledger, *metric_map.paths, *metric_map.tiers, *unmeasured, *known])
     possible |= dict.fromkeys(f"clocks.{name}" for name in metric_map.clocks)
-    possible |= dict.fromkeys(f"utilization.{name}" for name in metric_map.utilization)
+    possible |= dict.fromkeys(f"{kind}.{name}" for kind in _SHARES for name in metric_map.utilization)
     named = re.sub(r"^(work|traffic|ceilings|missing)\.", "", quantity.strip().lower())
     matching = [name for name in possible if named == name or named.startswith(f"{name}.")]
     if not matching and named.partition(".")[0] == LEDGER:
@@ -125,9 +133,8 @@ def _plain(found: Launch, subject: str) -> tuple[Expression | None, str]:
     kind, _, name = subject.partition(".")
     if kind == "clocks":
         return expression_of(found.view, "clock", found.metric_map.clocks[name]), subject
-    if kind == "utilization":
-        shares = [f"{name}.avg.pct_of_peak_sustained_{which}" for which in ("elapsed", "active")]
-        return first_of(read_metric(found.view, share) for share in shares), kind
+    if kind in _SHARES:
+        return read_metric(found.view, name + _SHARES[kind]), "utilization"
     reported = first_of(read_metric(found.view, metric) for metric in found.metric_map.time)
     if reported is not None and reported.value > 0:
         return reported, "time"

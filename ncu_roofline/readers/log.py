@@ -16,7 +16,7 @@ import polars as pl
 
 from ncu_roofline.arrays import objects
 from ncu_roofline.errors import InputError
-from ncu_roofline.readers.details import NOT_AVAILABLE
+from ncu_roofline.readers.details import NOT_AVAILABLE, name_of
 from ncu_roofline.readers.lines import LineLog
 from ncu_roofline.readers.newlines import Text
 from ncu_roofline.readers.report import IDENTITY_COLUMNS, PRINTED_SCHEMA, RawReport, numbered_cells
@@ -133,7 +133,7 @@ class _Log:
             table.names = [_COLUMNS.get(line[start:end].strip()) for start, end in table.spans]
             table.has_header = True
         elif cells.get("metric") and "text" in cells and len(table.spans) == len(table.names):
-            metric = cells["metric"]
+            metric = name_of(cells["metric"])
             if self.names is None or metric in self.names or cells["text"] in NOT_AVAILABLE:
                 launch = len(self.identity["line"]) - 1
                 self.cells.append((launch, self.section, metric, cells.get("unit", ""), cells["text"], number))

@@ -151,6 +151,8 @@ class RawReport:
     loss: Loss | None = None
     range_results: int = 0
     """Results over ranges of launches, which are not read."""
+    rewritten: str = ""
+    """How the table was turned back into one of ncu, where another program had written it again."""
 
     def __len__(self) -> int:
         return len(self.launches["line"])

@@ -14,10 +14,15 @@ from ncu_roofline.readers.lines import Header, LineLog, find_header, is_record
 from ncu_roofline.readers.log import is_log, read_log
 from ncu_roofline.readers.newlines import Text, line_at
 from ncu_roofline.readers.report import IDENTITY_COLUMNS, PRINTED_SCHEMA, Progress, RawReport, numbered_cells
+from ncu_roofline.readers.rewritten import restored
 from ncu_roofline.readers.rows import IDS, Table, rows_of_blocks, rows_of_input
-from ncu_roofline.readers.sniff import explain_no_launches, explain_no_table
+from ncu_roofline.readers.sniff import RAW_PAGE, explain_no_launches, explain_no_table, other_page
 
 _MESSAGES_BYTES = 1 << 20
+_PAGE_LINES, _PAGE_BYTES = 4, 1 << 12
+"""Where the header of a page stands that names a kernel above its table of instructions."""
+_NAMES_BYTES = 1 << 18
+"""How much of a table shows whether its metrics are printed as label and name: the first launch."""
 
 
 def read_tables(
@@ -45,6 +50,12 @@ def read_tables(
 
     log = LineLog()
     header = find_header(text, 0, 1, log)
+    if header is not None and header.line <= _PAGE_LINES and (page := other_page(path, text[:_PAGE_BYTES])):
+        raise page
+    rewritten = ""
+    if (turned_back := restored(path, text, header)) is not None:
+        text, rewritten, log = turned_back.text, turned_back.how, LineLog()
+        header = find_header(text, 0, 1, log)
     if header is None:
         if is_log(text):
             return read_log(path, text, names, digest)
@@ -64,7 +75,7 @@ def read_tables(
             )
         units, start, line = _units_row(path, form, text, header, log)
         columns = _wanted_columns(form, header, names)
-        table = Table(path, text, header, start, line, columns, _kept(form, columns, names), form != raw.FORM)
+        table = Table(path, text, header, start, line, columns, _kept(form, columns, names, text[start : start + _NAMES_BYTES]), form != raw.FORM)
         next_header: Header | None = None
         whole = rows_of_input(table, at) if header is first else None
         for part in rows_of_blocks(table, log, at) if whole is None else [whole]:
@@ -82,7 +93,7 @@ def read_tables(
             printed = pl.concat([printed, raw.printed(columns, units)])
         header = next_header
     if not launches.identities:
-        raise explain_no_launches(path, first.line, text[:_MESSAGES_BYTES])
+        raise explain_no_launches(path, first.line, text[:_MESSAGES_BYTES], log.counts.get("damaged", 0))
     identities, launch_of = launches.launches()
     all_cells = pl.concat(cells)
     if form != raw.FORM:
@@ -96,6 +107,7 @@ def read_tables(
         printed=printed,
         skipped=log.result(),
         rule_rows=rule_rows,
+        rewritten=rewritten,
     )
 
 
@@ -103,7 +115,12 @@ def _form(path: str, header: Header) -> str:
     for form in (details, summary, raw):
         if form.matches(header):
             return str(form.FORM)
-    raise InputError(path, "the table header has 'Kernel Name' but no columns of metrics", line=header.line)
+    raise InputError(
+        path,
+        "the table header has 'Kernel Name' but neither 'ID' with columns of metrics nor 'Metric Name'",
+        f"Export a report with `{RAW_PAGE}`.",
+        line=header.line,
+    )
 
 
 def _units_row(path: str, form: str, text: Text, header: Header, log: LineLog) -> tuple[dict[str, str], int, int]:
@@ -124,7 +141,10 @@ def _units_row(path: str, form: str, text: Text, header: Header, log: LineLog) -
         log.skip("foreign", row, line)
         start, line = end, line + 1
     raise InputError(
-        path, "the raw page has no row of units below its header", "Without units its numbers have no meaning.", line
+        path,
+        "the raw page has no row of units below its header: another program has removed it",
+        f"Without units its numbers have no meaning. Analyse the table that ncu wrote, or export it again: {RAW_PAGE}",
+        line,
     )
 
 
@@ -140,9 +160,10 @@ def _wanted_columns(form: str, header: Header, names: AbstractSet[str] | None) -
     return columns
 
 
-def _kept(form: str, columns: Mapping[str, int], names: AbstractSet[str] | None) -> list[pl.Expr]:
-    """What is kept of the parsed columns of every row."""
+def _kept(form: str, columns: Mapping[str, int], names: AbstractSet[str] | None, begin: bytes) -> list[pl.Expr]:
+    """What is kept of the parsed columns of every row of a table that begins like this."""
     if form == raw.FORM:
         return raw.kept(columns)
     identity = [name for name in columns if name in IDENTITY_COLUMNS]
-    return [*map(pl.col, identity), *details.kept(columns, names)]
+    with_label = details.has_label_and_name(begin)
+    return [*map(pl.col, identity), *details.kept(columns, names, with_label=with_label)]

@@ -73,6 +73,6 @@ def _series(name: str, values: npt.NDArray[Any]) -> pl.Series:
 
 def _group(name: str) -> int:
     """Columns of one kind side by side; inside a kind the order of the analysis stays."""
-    kinds = ("clocks", "utilization", "work", "traffic", "bound", "ceilings", "missing", "tensor")
+    kinds = ("clocks", "utilization", "utilization_active", "work", "traffic", "bound", "ceilings", "missing", "tensor")
     kind = name.partition(".")[0]
     return kinds.index(kind) if kind in kinds else len(kinds)

@@ -25,7 +25,7 @@ _LEGEND: Final = (
     "in brackets: share of the ceiling of the same path or tier."
 )
 _BUSY_LEGEND: Final = (
-    "busy: throughput in percent of its peak as ncu gives it. The report has no amounts with ceilings of their own, "
+    "busy: throughput in percent of its peak as ncu gives it (active: over the cycles in which the unit worked). The report has no amounts with ceilings of their own, "
     "so that nothing is said to bind; the highest of them is the first to look at."
 )
 _TIMING_LEGEND: Final = (
@@ -175,24 +175,28 @@ def columns_of(rows: Sequence[Mapping[str, Any]], *, several_inputs: bool) -> li
 def _utilization_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     """Throughput percentages as ncu gives them, the highest ranking first.
 
-    Of several launches the range is shown, since a mean would say nothing.
+    Of several launches the range is shown, since a mean would say nothing. Over active cycles it is another number,
+    which stands in only where there is none over all of them.
     """
-    names = dict.fromkeys(
-        key.removeprefix("utilization.").removesuffix(".low")
-        for row in rows
-        for key in row
-        if key.startswith("utilization.") and key.endswith(".low")
-    )
-    titles = {UTILIZATION_TITLES.get(name, name): name for name in reversed(names)}
+    titles: dict[str, str] = {}
+    for kind, which in (("utilization", "busy"), ("utilization_active", "active")):
+        of_kind = {}
+        for column in _columns_of_kind(rows, kind):
+            name = column.partition(".")[2]
+            of_kind[UTILIZATION_TITLES.get(name, name)] = column
+        titles |= {f"{unit} {which}": column for unit, column in of_kind.items() if f"{unit} busy" not in titles}
 
-    def highest(name: str) -> float:
-        return max(float(np.nan_to_num(row[f"utilization.{name}.high"])) for row in rows)
+    def highest(column: str) -> float:
+        return max(float(np.nan_to_num(row[f"{column}.high"])) for row in rows)
 
-    ranks = {name: rank for rank, name in enumerate(sorted(titles.values(), key=highest, reverse=True))}
-    return [
-        Column(f"{title} busy", _range_cell(f"utilization.{name}"), 0.1 + ranks[name] / 10)
-        for title, name in reversed(titles.items())
-    ]
+    ranks = {column: rank for rank, column in enumerate(sorted(titles.values(), key=highest, reverse=True))}
+    return [Column(title, _range_cell(column), 0.1 + ranks[column] / 10) for title, column in titles.items()]
+
+
+def _columns_of_kind(rows: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
+    """The columns of a kind of throughput that groups have, without their end."""
+    found = dict.fromkeys(key.removesuffix(".low") for row in rows for key in row if key.endswith(".low"))
+    return [name for name in found if name.partition(".")[0] == kind]
 
 
 def _range_cell(name: str) -> Callable[[Mapping[str, Any]], str]:
@@ -355,7 +359,7 @@ def _legend(shown: Sequence[Mapping[str, Any]]) -> list[str]:
         lines.append(_LEGEND)
     if any(isinstance(group.get("ledger"), str) for group in shown):
         lines.append(_LEDGER_LEGEND)
-    busy = any(key.startswith("utilization.") for group in shown for key in group)
+    busy = any(key.startswith(("utilization.", "utilization_active.")) for group in shown for key in group)
     if busy and not any(group["bound.by"] for group in shown):
         lines.append(_BUSY_LEGEND)
     if any(_timing(group) != UNKNOWN for group in shown):

@@ -191,6 +191,7 @@ def _launches(table: Columns) -> list[dict[str, Any]]:
         "external": _external(table),
         "clocks": _known_numbers(lists, "clocks", size),
         "utilization": _known_numbers(lists, "utilization", size),
+        "utilization_active": _known_numbers(lists, "utilization_active", size),
         "work": named(work),
         "traffic": named(traffic),
         "bound": entries(_keys("bound", ("by", "pipe", "time", "fraction", "headroom", "complete"))),

@@ -1,0 +1,138 @@
+"""Tables of ncu that another program has written again: turned back where that can be done in one way only.
+
+pandas puts a column of row numbers in front and makes floats of ids, spreadsheets separate cells with semicolons, and
+some scripts exchange rows and columns. Lines keep their numbers unless rows and columns were exchanged. What cannot be
+turned back is named.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ncu_roofline.errors import InputError
+from ncu_roofline.readers.lines import Header
+from ncu_roofline.readers.newlines import Text
+from ncu_roofline.readers.sniff import RAW_PAGE
+
+_SEPARATORS: Final = (";", "\t", "|")
+_HEAD_BYTES: Final = 1 << 16
+_NUMBERS: Final = ("ID", "Process ID", "Context", "Stream", "Device", "Invocations")
+_WHOLE: Final = re.compile(r"([0-9]+)\.0*")
+_ROW_NUMBERS: Final = re.compile(r"|index|Unnamed: 0|level_0")
+_FLOAT_ID: Final = re.compile(rb'(?:"?"?,.*\n)?"?[0-9]+\.0*"?,')
+"""The first row, maybe behind the row of units, has an id that is a float."""
+_IDENTITY: Final = frozenset({"ID", "Kernel Name"})
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A table as ncu writes it, and what was done to the input to get it, in words."""
+
+    text: bytes
+    how: str
+
+
+def restored(path: str, text: Text, header: Header | None) -> Restored | None:
+    """The table as ncu writes it; None if nothing shows that another program wrote it again.
+
+    Args:
+        path: how the input is called in messages.
+        text: its content.
+        header: the first table header in it, where one was found.
+
+    Raises:
+        InputError: if what was done to the table cannot be undone.
+
+    """
+    if header is not None and _ROW_NUMBERS.fullmatch(header.columns[0]):
+        return Restored(_written(_without_first(_rows(text, ","))), "a column of row numbers was taken off")
+    if header is not None and _FLOAT_ID.match(text[header.body : header.body + _HEAD_BYTES]):
+        return Restored(_written(_rows(text, ",")), "its ids were made floats")
+    if header is not None and not (header.columns[0] == "Kernel Name" and "ID" not in header.columns):
+        return None
+    head = text[:_HEAD_BYTES]
+    for separator in _SEPARATORS:
+        if header is None and separator.encode() in head and _has_header(_rows(head, separator)):
+            rows = _rows(text, separator)
+            names = next(row for row in rows if _is_header(row))
+            rows = _without_first(rows) if _ROW_NUMBERS.fullmatch(names[0]) else rows
+            name = {"\t": "tabs"}.get(separator, f"{separator!r}")
+            return Restored(_written(rows), f"its cells are separated by {name} instead of commas")
+    for separator in (",", *_SEPARATORS):
+        if separator.encode() in head and (turned := _turned(_rows(text, separator))):
+            return Restored(_written(turned), "its rows and columns were exchanged; lines are counted after turning it back")
+    if header is not None:
+        raise InputError(
+            path,
+            "the table has one row per kernel and a column per metric, but neither launches (ID) nor units: it was "
+            "pivoted by another program",
+            f"Analyse the table that ncu wrote, or export it again: {RAW_PAGE}",
+            header.line,
+        )
+    return None
+
+
+def _rows(text: Text, separator: str) -> list[list[str]]:
+    """All rows of a text; nothing where it cannot be split."""
+    content = io.StringIO(text[:].decode("utf-8", "replace"), newline="")
+    try:
+        return list(csv.reader(content, delimiter=separator))
+    except csv.Error:
+        return []
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return _IDENTITY <= set(row) or {"Metric Name", "Invocations"} <= set(row)
+
+
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    return any(map(_is_header, rows))
+
+
+def _without_first(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Rows of the table without their first cell; lines before the header stay."""
+    begin = next((number for number, row in enumerate(rows) if _is_header(row)), 0)
+    return [*rows[:begin], *(row[1:] for row in rows[begin:])]
+
+
+def _turned(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Rows made of columns, if the first cells of the rows are the names of columns; else nothing."""
+    table = [row for row in rows if row]
+    names = {row[0] for row in table}
+    if not (_IDENTITY <= names and any("__" in name for name in names)) or len({len(row) for row in table}) != 1:
+        return []
+    if _ROW_NUMBERS.fullmatch(table[0][0]):
+        table = table[1:]
+    return list(zip(*table, strict=True))
+
+
+def _written(rows: Sequence[Sequence[str]]) -> bytes:
+    """A table with every cell in quotes, numbers of the identity as ncu writes them."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    header: Sequence[str] = ()
+    for row in rows:
+        if _is_header(row):
+            header = row
+            writer.writerow(row)
+        elif header:
+            writer.writerow([_cell(name, cell) for name, cell in zip(header, row, strict=False)] + list(row[len(header) :]))
+        else:
+            stream.write(" ".join(row) + "\n")
+    return stream.getvalue().encode()
+
+
+def _cell(name: str, cell: str) -> str:
+    """A cell as ncu writes it: floats that stand for ids are whole, and the compute capability has its minor number."""
+    if cell.lower() == "nan" and "__" not in name and name != "Metric Value":
+        return ""
+    if name in _NUMBERS and (whole := _WHOLE.fullmatch(cell)):
+        return whole[1]
+    if name == "CC":
+        return f"{cell}.0" if cell.isdigit() else cell.replace(",", ".")
+    return cell
