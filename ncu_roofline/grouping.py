@@ -23,19 +23,32 @@ from ncu_roofline.arrays import (
     ratio,
     unknown,
 )
-from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, TIERS, Extent
+from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, RANGE, TIERS, Extent
 
-GROUP_KEY: Final = ("input", "device_ordinal", "cc", "kernel", "grid", "block")
-RANK_KEY: Final = ("device", "cc", "kernel", "grid", "block")
+GROUP_KEY: Final = ("input", "device_ordinal", "cc", "kind", "kernel", "grid", "block")
+RANK_KEY: Final = ("device", "cc", "kind", "kernel", "grid", "block")
 DEVICE_KEY: Final = ("input", "device_ordinal")
 
 Codes = npt.NDArray[np.intp]
 
 
+def adds_up(columns: Columns) -> BoolArray:
+    """Entries whose times may be added up: a range has the launches inside it, so it is not added to those beside it.
+
+    Where an input has nothing but ranges on a device, they are added up.
+    """
+    is_range = np.asarray(columns["kind"] == RANGE)
+    if not is_range.any():
+        return ~is_range
+    codes, size = _codes(columns, DEVICE_KEY)
+    others = np.bincount(codes, ~is_range, minlength=size) > 0
+    return np.asarray(~(is_range & others[codes]))
+
+
 def device_time(columns: Columns) -> FloatArray:
     """Time of all launches on the device of each launch, in seconds; not known where none has a time."""
     codes, size = _codes(columns, DEVICE_KEY)
-    return _sum(columns["time"], codes, size)[codes]
+    return _sum(np.where(adds_up(columns), columns["time"], np.nan), codes, size)[codes]
 
 
 def group_over_ranks(columns: Columns) -> Columns:
@@ -132,7 +145,7 @@ def group_ranges(columns: Columns) -> Columns:
     """
     distinct = [tuple(dict.fromkeys(ranges or ())) for ranges in columns["nvtx"]]
     rows = np.repeat(np.arange(len(distinct)), [len(ranges) for ranges in distinct])
-    names = ("launch", "time", "device_time", *DEVICE_KEY, "bound.by", "bound.time", "bound.fraction", "bound.complete")
+    names = ("launch", "kind", "time", "device_time", *DEVICE_KEY, "bound.by", "bound.time", "bound.fraction", "bound.complete")
     inside = {name: columns[name][rows] for name in names}
     inside["domain"] = objects(domain for ranges in distinct for domain, _ in ranges)
     inside["range"] = objects(name for ranges in distinct for _, name in ranges)
@@ -153,7 +166,7 @@ def _together(
         tuple(part.tolist()) for part in np.split(columns["launch"][order], begins[1:]) if size
     )
     result["time"] = time
-    result["share"] = ratio(time, columns["device_time"][first])
+    result["share"] = np.where(adds_up(columns)[first], ratio(time, columns["device_time"][first]), np.nan)
     return result | _bound(columns, codes, size), order, begins
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ncu_roofline.arrays import Columns, ObjectArray, joined, mapped, nothing, objects, unknown
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, joined, mapped, nothing, objects, unknown
 from ncu_roofline.devices import match_device
 from ncu_roofline.errors import UsageError
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.normalise import Counters
-from ncu_roofline.vocabulary import DEFAULT_DOMAIN, is_compute_capability
+from ncu_roofline.vocabulary import DEFAULT_DOMAIN, GRAPH, KERNEL, RANGE, is_compute_capability
 
 _DIMENSIONS = re.compile(r"\(\s*([0-9]{1,10}),\s*([0-9]{1,10}),\s*([0-9]{1,10})\s*\)")
 _ORDINAL = re.compile(r"[0-9]{1,9}")
@@ -36,7 +38,30 @@ def identify(counters: Sequence[Counters], base: MetricMap) -> Columns:
     columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"], printed["nvtx"])
     columns["line"] = printed["line"].astype(np.int64)
     columns["kernel"] = _without_ranges(columns["kernel"], columns["nvtx"])
+    columns["kind"] = _kinds(printed["kind"], columns["kernel"], printed["grid"], printed["block"])
+    columns["kernel"] = _named(columns["kernel"], columns["kind"], columns["nvtx"])
     return columns
+
+
+def _kinds(stored: ObjectArray, kernels: ObjectArray, grids: ObjectArray, blocks: ObjectArray) -> ObjectArray:
+    """What each entry is a result of: as stored, else by the name that ncu prints where there is no grid and block."""
+    keys = list(zip(stored.tolist(), kernels.tolist(), grids.tolist(), blocks.tolist(), strict=True))
+    return mapped(lambda key: key[0] or _kind(*key[1:]), keys)
+
+
+def _kind(kernel: str | None, grid: str | None, block: str | None) -> str:
+    without_size = {grid, block} <= {None, "n/a"}
+    return str(kernel) if kernel in (RANGE, GRAPH) and without_size else KERNEL
+
+
+def _named(kernels: ObjectArray, kinds: ObjectArray, nvtx: ObjectArray) -> ObjectArray:
+    """Names of entries: ranges and graphs have that of the innermost NVTX range around them, as in ``step (range)``."""
+    found = kernels.copy()
+    for launch in np.flatnonzero(np.isin(kinds, (RANGE, GRAPH)) & nvtx.astype(np.bool_)):
+        domain = nvtx[launch][0][0]
+        inside = [name for of, name in nvtx[launch] if of == domain][-1]
+        found[launch] = f"{inside} ({kernels[launch]})"
+    return found
 
 
 def _without_ranges(kernels: ObjectArray, nvtx: ObjectArray) -> ObjectArray:
@@ -50,6 +75,40 @@ def _without_ranges(kernels: ObjectArray, nvtx: ObjectArray) -> ObjectArray:
         while begin := next((f"{inside}/" for inside in names if name.startswith(f"{inside}/")), ""):
             name = name.removeprefix(begin)
         found[launch] = name or None
+    return found
+
+
+@dataclass(frozen=True)
+class Grids:
+    """Launches whose grid was printed in threads and is now in blocks, and those whose sizes contradict each other."""
+
+    in_threads: BoolArray
+    contradicting: BoolArray
+    blocks: FloatArray
+    """How many blocks each launch has by its own metric, NaN where that was not collected."""
+
+
+def grids_in_blocks(launches: Columns, blocks: FloatArray) -> Grids:
+    """Bring grids that were printed in threads, as ncu did up to 2020, to blocks.
+
+    Args:
+        launches: who they are; the column ``grid`` is changed.
+        blocks: how many blocks each launch has by its own metric, NaN where that was not collected.
+
+    """
+    size = len(blocks)
+    found = Grids(np.zeros(size, np.bool_), np.zeros(size, np.bool_), blocks)
+    grids, threads = launches["grid"], launches["block"]
+    products = mapped(lambda grid: None if grid is None else math.prod(grid), grids.tolist())
+    for launch in np.flatnonzero(~np.isnan(blocks) & (products != None) & (products != blocks)).tolist():  # noqa: E711
+        block = threads[launch] or (1, 1, 1)
+        in_blocks = tuple(count // size for count, size in zip(grids[launch], block, strict=True))
+        whole = all(count % size == 0 for count, size in zip(grids[launch], block, strict=True))
+        if whole and math.prod(in_blocks) == blocks[launch]:
+            grids[launch] = in_blocks
+            found.in_threads[launch] = True
+        else:
+            found.contradicting[launch] = True
     return found
 
 

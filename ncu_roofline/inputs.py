@@ -11,7 +11,7 @@ import numpy as np
 from ncu_roofline.arrays import first_known, unknown
 from ncu_roofline.conditions import COMMAND_LINE, SESSION, Conditions, conditions_of
 from ncu_roofline.errors import InputError, NcuRooflineError
-from ncu_roofline.identity import identify
+from ncu_roofline.identity import grids_in_blocks, identify
 from ncu_roofline.labels import Labels
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.normalise import Counters, normalise
@@ -35,11 +35,10 @@ def read_all(
         try:
             reports.append(read_report(file, names=names, progress=progress, partial=partial))
         except InputError as error:
-            if error.is_damaged:
-                raise
             others.append(error)
     if not reports:
-        raise InputError(path, f"none of its {len(files)} files is a report; the first: {others[0]}")
+        first = next((error for error in others if error.is_damaged), others[0])
+        raise InputError(path, f"none of its {len(files)} files is a report; the first: {first}")
     return reports, others
 
 
@@ -62,11 +61,12 @@ def timings_of(path: str, labels: Labels, base: MetricMap, locale: str) -> Timin
 def _times_of_report(path: str, labels: Labels, base: MetricMap, locale: str) -> Timings:
     metrics = (*base.time, *_TIMES_OF_ACTIVITY)
     used = frozenset(
-        {*metrics, base.attributes["device_index"], base.attributes["cc_major"], base.attributes["cc_minor"]}
+        {*metrics, *(base.attributes[name] for name in ("device_index", "cc_major", "cc_minor", "grid_size"))}
     )
     report = read_report(path, names=labels.printed_names(used))
     counters = counters_of(report, labels, used, frozenset(), locale)
     launches = identify([counters], base)
+    grids_in_blocks(launches, counters.values.get(base.attributes["grid_size"], unknown(len(counters))))
     time = first_known([unknown(len(counters)), *(counters.values.get(m, unknown(len(counters))) for m in metrics)])[0]
     rows = Rows()
     for launch in np.flatnonzero(time > 0).tolist():

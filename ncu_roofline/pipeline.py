@@ -23,9 +23,9 @@ from ncu_roofline.devices import DeviceMatch, match_device
 from ncu_roofline.errors import InputError, UsageError
 from ncu_roofline.evaluate import HIT_RATE, Quantities, evaluate
 from ncu_roofline.external import external_columns
-from ncu_roofline.grouping import device_time
+from ncu_roofline.grouping import adds_up, device_time
 from ncu_roofline.identities import Identity, check_identities
-from ncu_roofline.identity import identify, state_compute_capability, state_device
+from ncu_roofline.identity import grids_in_blocks, identify, state_compute_capability, state_device
 from ncu_roofline.inputs import conditions_under, counters_of, read_all, session_of, timings_of
 from ncu_roofline.labels import load_labels
 from ncu_roofline.ledger import ledger_columns, read_expectations
@@ -156,10 +156,11 @@ def analyze(
     sizes = [len(counter) for counter in counters]
     values = _joined([counter.values for counter in counters], sizes)
     rounding = _joined([counter.rounding for counter in counters], sizes)
+    grids = grids_in_blocks(launches, values.get(library.maps[BASE].attributes["grid_size"], unknown(sum(sizes))))
     columns, maps, notes = _evaluate(launches, values, rounding, library, measured, peak_source)
     table = launches | columns
     table["device_time"] = device_time(table)
-    table["total_time"] = np.full(len(table["time"]), np.nansum(table["time"]) or np.nan)
+    table["total_time"] = np.full(len(table["time"]), np.nansum(table["time"][adds_up(table)]) or np.nan)
     files = [timing] if isinstance(timing, str | Path) else list(timing or ())
     timings = [timings_of(str(file), labels, library.maps[BASE], locale) for file in files]
     if timings:
@@ -175,6 +176,7 @@ def analyze(
         passed_over=tuple(passed_over),
         identities=_identities_of(table, maps, values, rounding),
         device_notes=notes,
+        grids=grids,
         option_notes=(
             *option_notes,
             *without_launch,
@@ -422,8 +424,9 @@ def _facts(
                 is_binary=report.stored is not None,
                 merges_launches=bool((report.launches["invocations"] != None).any()),  # noqa: E711
                 loss=report.loss,
-                range_results=report.range_results,
                 rewritten=report.rewritten,
+                rows_of_launch=report.rows_of_launch,
+                kernels=report.launches["kernel"],
                 launch_count=conditions.launch_count,
                 cache_control=conditions.cache_control,
                 clock_control=conditions.clock_control,

@@ -46,6 +46,13 @@ TIERS: Final = ("dram", "l2", "l1", "shared", "sysmem", "nvlink")
 CORE_TIERS: Final = ("dram", "l2", "l1")
 """The tiers that a complete picture needs."""
 
+KERNEL: Final = "kernel"
+RANGE: Final = "range"
+COMMAND_LIST: Final = "command-list"
+GRAPH: Final = "graph"
+KINDS: Final = (KERNEL, RANGE, COMMAND_LIST, GRAPH)
+"""What an entry of a report is a result of: one launch, or all that ran in a range, a command list or a graph."""
+
 _COMPUTE_CAPABILITY: Final = re.compile(r"[0-9]+\.[0-9]+")
 
 OPCODE: Final = "opcode:"

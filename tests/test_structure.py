@@ -35,7 +35,7 @@ LAYERS: dict[str, set[str]] = {
     "machine": {"devices", "errors", "measured", "vocabulary"},
     "ledger": {"arrays", "errors", "launch_filter", "machine", "strict_yaml", "vocabulary"},
     "devices": {"errors", "data_files", "strict_yaml", "vocabulary"},
-    "readers": {"arrays", "errors"},
+    "readers": {"arrays", "errors", "vocabulary"},
     "histogram": {"arrays", "readers", "vocabulary"},
     "normalise": {"arrays", "dimensions", "errors", "histogram", "labels", "readers", "units", "vocabulary"},
     "timings": {"arrays", "errors"},
@@ -52,7 +52,7 @@ LAYERS: dict[str, set[str]] = {
     "collect": {"counters", "maps", "vocabulary"},
     "identities": {"arrays", "counters", "maps"},
     "checks": {
-        "arrays", "claims", "collect", "counters", "errors", "formats", "identities", "maps", "readers", "timings",
+        "arrays", "claims", "collect", "counters", "errors", "formats", "identities", "identity", "maps", "readers", "timings",
         "vocabulary", "wording",
     },
     "grouping": {"arrays", "vocabulary"},

@@ -1,7 +1,7 @@
 """Findings: an explicit table of rules, each a pure function over the columns of an analysis."""
 
 from ncu_roofline.checks.rule import DeviceNote, Evidence, Finding, InputFacts, Rule, SkippedRule, View, run
-from ncu_roofline.checks.table import RULES
+from ncu_roofline.checks.table import NOT_UNDERSTOOD, RULES
 
 
 def run_rules(view: View) -> tuple[tuple[Finding, ...], tuple[SkippedRule, ...]]:
@@ -9,4 +9,4 @@ def run_rules(view: View) -> tuple[tuple[Finding, ...], tuple[SkippedRule, ...]]
     return run(RULES, view)
 
 
-__all__ = ["RULES", "DeviceNote", "Evidence", "Finding", "InputFacts", "Rule", "SkippedRule", "View", "run_rules"]
+__all__ = ["NOT_UNDERSTOOD", "RULES", "DeviceNote", "Evidence", "Finding", "InputFacts", "Rule", "SkippedRule", "View", "run_rules"]

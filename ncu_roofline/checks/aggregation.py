@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import BoolArray, ObjectArray, mapped, numbered, numbered_rows
+from ncu_roofline.arrays import mapped, BoolArray, ObjectArray, mapped, numbered, numbered_rows
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.formats import shape
 from ncu_roofline.timings import with_arguments
@@ -165,3 +165,32 @@ def percentages_averaged(view: View) -> Iterator[Evidence]:
             f"percentages of {count(int(hit.sum()), 'entry')} are averages over launches, not shares of their sums.",
             "Export without --print-summary to see every launch.",
         )
+
+
+def products_of_averages(view: View) -> Iterator[Evidence]:
+    """Work or bytes of several launches are a product of averages.
+
+    A summary has the average of each metric. Where it has no count, work is the average rate times the average number
+    of cycles (or time), which is the true average only if all launches are alike: a launch that is both longer and
+    faster than the others makes it too low.
+    """
+    merged = view.floats("invocations") > 1
+    names, hit = [], np.zeros(view.size, np.bool_)
+    for column in (*view.matching("work.*.recipe"), *view.matching("traffic.*.recipe")):
+        recipes = view.labels(column)
+        mine = merged & mapped(_is_product, recipes.tolist()).astype(np.bool_)
+        if mine.any():
+            names.append(column.removesuffix(".recipe").partition(".")[2])
+            hit |= mine
+    if hit.any():
+        yield Evidence(
+            hit,
+            f"{', '.join(names)} of {count(int(hit.sum()), 'entry')} are products of averages over launches (a rate x "
+            "cycles or time): they are right only if the launches are alike.",
+            "Export without --print-summary, or collect the counts (.sum).",
+        )
+
+
+def _is_product(recipe: str | None) -> bool:
+    """Whether a recipe makes a total of a rate."""
+    return recipe is not None and "; total: counter.sum.per_" in recipe

@@ -10,7 +10,7 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray, mapped, numbered_rows, ratio
 from ncu_roofline.checks.causes import likely_cause
 from ncu_roofline.checks.rule import Evidence, View, farthest_from_one, which
-from ncu_roofline.vocabulary import Severity
+from ncu_roofline.vocabulary import GRAPH, KERNEL, Severity
 from ncu_roofline.wording import count
 
 _TIMES_AGREE = 0.10
@@ -196,7 +196,8 @@ def graph_as_kernel(view: View) -> Iterator[Evidence]:
     """
     is_graph = mapped(lambda name: name is None or _GRAPH.fullmatch(name) is not None, view.labels("kernel").tolist())
     # A summary over a device has no names either.
-    hit = is_graph.astype(np.bool_) & (view.floats("invocations") == 1)
+    hit = is_graph.astype(np.bool_) & (view.floats("invocations") == 1) & (view.labels("kind") == KERNEL)
+    hit |= view.labels("kind") == GRAPH
     if hit.any():
         yield Evidence(
             hit,

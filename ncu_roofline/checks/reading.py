@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from ncu_roofline.arrays import BoolArray, mapped
+from ncu_roofline.errors import InputError
 from ncu_roofline.checks.rule import Evidence, InputFacts, View
 from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count, some
@@ -256,32 +258,84 @@ def launches_missing(view: View) -> Iterator[Evidence]:
             )
 
 
-def range_results(view: View) -> Iterator[Evidence]:
-    """A binary report has results over ranges of launches, which are not read.
+def ends_inside_launch(view: View) -> Iterator[Evidence]:
+    """An input ends inside a launch.
 
-    Range replay gives one result for all launches of a range. No file with such results was at hand to establish their
-    form.
+    Every launch of a kernel has the same metrics. Where the last launch of a table has fewer rows than any other launch
+    of its kernel, the file was cut: in copying, or because ncu was ended while it wrote. What is missing of that launch
+    is unknown, and launches behind it may be missing.
     """
     for facts in view.inputs:
-        if facts.range_results:
+        rows, kernels = facts.rows_of_launch, facts.kernels
+        if rows is None or kernels is None or len(rows) < 2:
+            continue
+        others = rows[:-1][kernels[:-1] == kernels[-1]]
+        if len(others) and rows[-1] < others.min():
+            mask = _no_launch(view)
+            mask[facts.first_launch + len(rows) - 1] = True
             yield Evidence(
-                _no_launch(view),
-                f"{facts.path}: {count(facts.range_results, 'result')} over ranges of launches not read.",
-                "Export them: ncu --import REPORT --csv --page raw",
+                mask,
+                f"{facts.path}: its last launch has {count(int(rows[-1]), 'row')} of metrics, every other launch of "
+                f"this kernel at least {others.min()}: the file ends inside a launch.",
+                "Copy or export the report again.",
             )
 
 
 def files_passed_over(view: View) -> Iterator[Evidence]:
-    """Files of a folder are no reports and were passed over.
+    """Files of a folder that are not reports were skipped.
 
     A folder stands for every report in it. Session pages, logs and other files in it are no reports.
     """
-    if view.passed_over:
-        said = "; ".join(f"{error.path}: {error.problem}" for error in view.passed_over[:_SHOWN])
-        more = len(view.passed_over) - _SHOWN
+    others = [error for error in view.passed_over if not error.is_damaged]
+    if others:
+        yield Evidence(_no_launch(view), f"skipped {_files(others)}.")
+
+
+def damaged_files(view: View) -> Iterator[Evidence]:
+    """Reports of a folder are damaged or cut and were skipped.
+
+    Such a file was meant to be a report: a binary report that is cut, a pointer of Git LFS in its place, a table
+    without launches. Its launches are missing from every sum and share.
+    """
+    damaged = [error for error in view.passed_over if error.is_damaged]
+    if damaged:
+        help_ = next((error.help for error in damaged if error.help), "")
+        yield Evidence(_no_launch(view), f"skipped {_files(damaged)}; their launches are missing.", help_)
+
+
+def _files(errors: Sequence[InputError]) -> str:
+    said = "; ".join(f"{error.path} ({error.problem})" for error in errors[:_SHOWN])
+    more = len(errors) - _SHOWN
+    return f"{count(len(errors), 'file')}: {said}{f'; and {more} more' if more > 0 else ''}"
+
+
+def grid_in_threads(view: View) -> Iterator[Evidence]:
+    """The size of a grid was printed in threads.
+
+    Up to 2020 ncu printed threads where it prints blocks today. Where the metric ``launch__grid_size`` shows it, the
+    grid is divided by the block.
+    """
+    if view.grids is not None and view.grids.in_threads.any():
         yield Evidence(
-            _no_launch(view),
-            f"{count(len(view.passed_over), 'file')} passed over: {said}{f'; and {more} more' if more > 0 else ''}.",
+            view.grids.in_threads,
+            "the grid was printed in threads, as ncu did up to 2020; it is shown in blocks.",
+        )
+
+
+def grid_contradicted(view: View) -> Iterator[Evidence]:
+    """The size of a grid contradicts the number of blocks that the launch has.
+
+    ``launch__grid_size`` is the number of blocks. Where the printed grid has another one, in blocks and in threads, one
+    of them is of another launch: the rows of two launches may have been mixed. The grid is shown as it was printed.
+    """
+    if view.grids is not None and (hit := view.grids.contradicting).any():
+        first = int(np.flatnonzero(hit)[0])
+        grid = view.labels("grid")[first]
+        yield Evidence(
+            hit,
+            f"the grid {grid} of launch {first} has {math.prod(grid):,} blocks, launch__grid_size is "
+            f"{view.grids.blocks[first]:,.0f}.",
+            "Export the report again, and compare kernels of this report by name only.",
         )
 
 

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import BoolArray, FloatArray, nothing, numbered_rows, unknown
+from ncu_roofline.arrays import BoolArray, FloatArray, ObjectArray, nothing, numbered_rows, unknown
 from ncu_roofline.claims import Verdict
 from ncu_roofline.collect import COLLECT, collection_command
 from ncu_roofline.errors import InputError
 from ncu_roofline.identities import Identity
+from ncu_roofline.identity import Grids
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.readers import Loss, SkippedLines
 from ncu_roofline.timings import Timings
@@ -42,12 +43,15 @@ class InputFacts:
     merges_launches: bool = False
     """Whether an entry stands for several launches."""
     loss: Loss | None = None
-    range_results: int = 0
     cache_control: str | None = None
     clock_control: str | None = None
     replay_mode: str | None = None
     launch_count: int | None = None
     """How many launches were to be profiled at most, where the report says so."""
+    rows_of_launch: npt.NDArray[np.int64] | None = None
+    """Rows of metrics of each launch, where a launch has several."""
+    kernels: ObjectArray | None = None
+    """Names of the kernels of the launches."""
     rewritten: str = ""
     """How the table was turned back into one of ncu, where another program had written it again."""
     other_session: str = ""
@@ -83,6 +87,8 @@ class View:
     """Equations between counters that do not hold for some launch."""
     device_notes: tuple[DeviceNote, ...] = ()
     """What is doubtful about the devices."""
+    grids: Grids | None = None
+    """Grids that were brought to blocks, and those that contradict another size of the launch."""
     option_notes: tuple[str, ...] = ()
     """Options that had no effect, and why."""
     ceiling_notes: tuple[str, ...] = ()

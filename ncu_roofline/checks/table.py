@@ -24,6 +24,9 @@ from ncu_roofline.checks import (
 from ncu_roofline.checks.rule import Rule
 from ncu_roofline.vocabulary import Severity
 
+NOT_UNDERSTOOD: Final = ("R105", "R121")
+"""Rules on cells whose value or unit cannot be understood."""
+
 RULES: Final = (
     Rule("R101", "skipped-lines", Severity.NOTE, (), reading.skipped_lines),
     Rule("R102", "damaged-rows", Severity.WARNING, (), reading.damaged_rows),
@@ -40,13 +43,16 @@ RULES: Final = (
     Rule("R113", "option-without-effect", Severity.NOTE, (), reading.option_without_effect),
     Rule("R114", "launches-lost", Severity.WARNING, (), reading.launches_lost),
     Rule("R115", "end-not-marked", Severity.NOTE, (), reading.end_not_marked),
-    Rule("R116", "range-results", Severity.WARNING, (), reading.range_results),
     Rule("R117", "launches-missing", Severity.WARNING, (), reading.launches_missing),
     Rule("R118", "time-against-cycles", Severity.WARNING, ("time_from_cycles",), units.time_against_cycles),
     Rule("R119", "binary-prefix", Severity.NOTE, ("ceilings.*.measured.value",), units.binary_prefix),
     Rule("R120", "rounded-too-much", Severity.NOTE, (), units.rounded_too_much),
     Rule("R121", "unit-not-understood", Severity.WARNING, (), reading.unit_not_understood),
     Rule("R122", "table-rewritten", Severity.NOTE, (), reading.table_rewritten),
+    Rule("R123", "damaged-files", Severity.WARNING, (), reading.damaged_files),
+    Rule("R124", "grid-in-threads", Severity.NOTE, (), reading.grid_in_threads),
+    Rule("R125", "grid-contradicted", Severity.WARNING, (), reading.grid_contradicted),
+    Rule("R126", "ends-inside-a-launch", Severity.WARNING, (), reading.ends_inside_launch),
     Rule("C401", "session-of-another-report", Severity.WARNING, (), conditions.session_of_another_report),
     Rule("C402", "captures-merged", Severity.NOTE, (), conditions.captures_merged),
     Rule("C403", "timing-of-other-conditions", Severity.NOTE, (), timing.timing_of_other_conditions),
@@ -100,6 +106,7 @@ RULES: Final = (
     Rule("X802", "ids-repeated", Severity.NOTE, (), aggregation.ids_repeated),
     Rule("X803", "ranks-missing", Severity.NOTE, (), aggregation.ranks_missing),
     Rule("X804", "percentages-averaged", Severity.NOTE, ("invocations",), aggregation.percentages_averaged),
+    Rule("X805", "products-of-averages", Severity.WARNING, ("invocations",), aggregation.products_of_averages),
     Rule("K601", "claim-supported", Severity.NOTE, (), claims.claim_supported),
     Rule("K602", "claim-contradicted", Severity.ERROR, (), claims.claim_contradicted),
     Rule("K603", "claim-not-decided", Severity.WARNING, (), claims.claim_not_decided),

@@ -38,6 +38,7 @@ _SORT_KEYS = ("time", "fraction", "headroom", "kernel", "launch")
     help="Exit with 1 unless every launch has these tiers and paths, such as dram,fp32.",
 )  # fmt: skip
 @options.fail_on
+@options.strict
 @click.option("--html", metavar="FILE", help="Also write the report as one HTML file, which needs nothing beside it.")
 @click.option(
     "--plotlyjs", metavar="inline|none|cdn|FILE", default="inline", show_default=True,
@@ -68,6 +69,7 @@ def analyze(
     sort: str,
     require: str | None,
     fail_on: str,
+    strict: bool,
     html: str | None,
     plotlyjs: str,
     figure: str | None,
@@ -102,7 +104,7 @@ def analyze(
             f"{launches[0]}",
             err=True,
         )
-    if options.fails(analysis, fail_on) or unmet:
+    if options.fails(analysis, fail_on, strict=strict) or unmet:
         raise click.exceptions.Exit(options.FINDINGS_EXIT)
 
 

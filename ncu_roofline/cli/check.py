@@ -20,6 +20,7 @@ _FORMATS = ("text", "json", "markdown", "sarif", "junit")
 @click.option("--launch", metavar="N[,N-M]", help="Only these launches, counted from 0 over all inputs.")
 @options.of_analysis
 @options.fail_on
+@options.strict
 @click.option(
     "--write-baseline", metavar="FILE", help="Write a file that accepts what was found, once its reasons are filled in."
 )
@@ -30,6 +31,7 @@ def check(
     kernel: str | None,
     launch: str | None,
     fail_on: str,
+    strict: bool,
     write_baseline: str | None,
     **how: Any,
 ) -> None:
@@ -48,5 +50,5 @@ def check(
     if write_baseline is not None:
         write(baseline_of(analysis), write_baseline, inputs, option="--write-baseline")
     write(render(analysis), output, inputs)
-    if options.fails(analysis, fail_on):
+    if options.fails(analysis, fail_on, strict=strict):
         raise click.exceptions.Exit(options.FINDINGS_EXIT)

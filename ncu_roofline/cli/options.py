@@ -88,10 +88,18 @@ fail_on = click.option(
 )  # fmt: skip
 
 
-def fails(analysis: Analysis, fail_on: str) -> bool:
-    """Whether an analysis has a finding of a severity or above."""
+strict = click.option(
+    "--strict", is_flag=True, help="Exit with 1 if the value or unit of a cell cannot be understood (R105, R121)."
+)
+
+
+def fails(analysis: Analysis, fail_on: str, *, strict: bool = False) -> bool:
+    """Whether an analysis has a finding of a severity or above, or, if ``strict``, a cell that was not understood."""
+    from ncu_roofline.checks import NOT_UNDERSTOOD
     from ncu_roofline.vocabulary import Severity
 
+    if strict and any(finding.code in NOT_UNDERSTOOD for finding in analysis.finding_list):
+        return True
     worst = analysis.worst()
     return fail_on != "never" and worst is not None and worst >= Severity[fail_on.upper()]
 

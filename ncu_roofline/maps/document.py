@@ -22,7 +22,7 @@ _KEYS = {
 }  # fmt: skip
 _ATTRIBUTES = {
     "name", "memory_clock", "memory_bus_width", "sm_count", "sm_clock", "device_index", "cc_major", "cc_minor",
-    "green_context", "registers", "spills", "occupancy", "waves",
+    "green_context", "grid_size", "registers", "spills", "occupancy", "waves",
 }  # fmt: skip
 _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
 _METRIC = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+(?:\.[a-z0-9_]+)*")

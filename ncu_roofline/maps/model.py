@@ -101,8 +101,8 @@ class MetricMap:
     """Throughput metrics that ncu gives only as a percentage of peak."""
     attributes: Mapping[str, str]
     """What of the device is of use -> metric: name, memory_clock, memory_bus_width, sm_count, sm_clock,
-    device_index, cc_major, cc_minor, green_context, registers per thread, spills, achieved occupancy, waves of blocks
-    (of the launch)."""
+    device_index, cc_major, cc_minor, green_context, grid_size (blocks), registers per thread, spills,
+    achieved occupancy, waves of blocks (of the launch)."""
     tensor_activity: TensorActivity
     opcodes: Mapping[str, tuple[str, ...]]
     """Opcodes of a histogram by what they tell: ``tensor`` work, ``half``-precision work on two values, and

@@ -23,9 +23,10 @@ from google.protobuf.message import DecodeError
 
 from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, mapped, nothing, objects, unknown
 from ncu_roofline.readers.container import VERSION, Container, DamagedError
-from ncu_roofline.readers.messages import Metric, Result, text
+from ncu_roofline.readers.messages import CommandListResult, GraphResult, Metric, RangeResult, Result, text
 from ncu_roofline.readers.report import HISTOGRAM, IDENTITY_COLUMNS, RULE_SCHEMA, Loss, Session, Stored, opcode_columns
 from ncu_roofline.readers.session import VERSION_PROPERTY
+from ncu_roofline.vocabulary import COMMAND_LIST, GRAPH, KERNEL, RANGE
 
 FORM: Final = "ncu-rep"
 
@@ -35,6 +36,7 @@ _HEAD: Final = slice(3)
 """Bytes of a metric that tell its name: the field and a number of up to two bytes."""
 _NAMES_IN_HEAD: Final = 1 << 14
 _ROWS: Final = 4096
+_MESSAGES: Final = {KERNEL: Result, RANGE: RangeResult, COMMAND_LIST: CommandListResult, GRAPH: GraphResult}
 _NUMBERS_KNOWN: Final = 4096
 BLOCKS: Final = "launch__grid_size"
 """The metric that says how many blocks a launch has."""
@@ -132,7 +134,7 @@ class Results:
     _known_texts: dict[bytes, str] = field(default_factory=dict)
     _known_numbers: dict[bytes, float] = field(default_factory=dict)
     """Of metrics by their content; the attributes of a device are the same in every launch."""
-    _waiting: deque[bytes] = field(default_factory=deque)
+    _waiting: deque[tuple[str, bytes]] = field(default_factory=deque)
     """Results that name metrics whose strings are in a later block, and those behind them."""
 
     def __len__(self) -> int:
@@ -148,14 +150,14 @@ class Results:
         if header.strings.texts:
             self._take_waiting()
 
-    def add(self, content: bytes) -> None:
-        """Take one result; it may have to wait for names.
+    def add(self, kind: str, content: bytes) -> None:
+        """Take one result of a kind; it may have to wait for names.
 
         Raises:
             DamagedError: if it cannot be decoded.
 
         """
-        self._waiting.append(content)
+        self._waiting.append((kind, content))
         if len(self._waiting) == 1:
             self._take_waiting()
 
@@ -172,13 +174,13 @@ class Results:
     def _take_waiting(self) -> None:
         with suppress(_UnknownNameError):
             while self._waiting:
-                self._take(self._waiting[0])
+                self._take(*self._waiting[0])
                 self._waiting.popleft()
 
-    def _take(self, content: bytes) -> None:
+    def _take(self, kind: str, content: bytes) -> None:
         launch = len(self)
         try:
-            result = Result.FromString(content)
+            result = _MESSAGES[kind].FromString(content)
             metrics = list(result.metrics)
             part, doubles = self._part(metrics)
             layout = part.layout
@@ -188,9 +190,9 @@ class Results:
             part.add(launch, doubles, others)
         except DecodeError as error:
             raise DamagedError(f"result {launch} cannot be decoded") from error
-        self._identify(result, launch)
+        self._identify(kind, result, launch)
         self._commit(launch)
-        if self.names is None:
+        if self.names is None and kind in (KERNEL, COMMAND_LIST):
             self._rules(result, launch)
 
     def _part(self, metrics: Sequence[bytes]) -> tuple[_Part, list[bytes]]:
@@ -262,21 +264,27 @@ class Results:
             opcode = self._text(instance.key.text)
             found[opcode] = found.get(opcode, 0.0) + _number(instance.value)
 
-    def _identify(self, result: Any, launch: int) -> None:
-        name = result.demangled_name or result.function_name or result.mangled_name
+    def _identify(self, kind: str, result: Any, launch: int) -> None:
         columns: dict[str, Any] = {
+            "kind": kind,
             "ncu_id": str(launch),
-            "process": str(result.process) if result.HasField("process") else None,
-            "kernel": self._text(name) or None,
-            "function": self._text(result.function_name) or None,
-            "mangled": self._text(result.mangled_name) or None,
             "context": str(result.context) if result.HasField("context") else None,
-            "stream": str(result.stream) if result.HasField("stream") else None,
-            "grid": _size(result.grid) if result.HasField("grid") else None,
-            "block": _size(result.block) if result.HasField("block") else None,
+            "stream": str(result.stream) if kind != RANGE and result.HasField("stream") else None,
             "nvtx": _ranges(result.nvtx),
             "line": 0,
         }
+        if kind == KERNEL:
+            name = result.demangled_name or result.function_name or result.mangled_name
+            columns |= {
+                "process": str(result.process) if result.HasField("process") else None,
+                "kernel": self._text(name) or None,
+                "function": self._text(result.function_name) or None,
+                "mangled": self._text(result.mangled_name) or None,
+                "grid": _size(result.grid) if result.HasField("grid") else None,
+                "block": _size(result.block) if result.HasField("block") else None,
+            }
+        else:
+            columns["kernel"] = self._text(result.display_name) if kind == COMMAND_LIST else kind
         for column, values in self.identity.items():
             values.append(columns.get(column))
 
@@ -301,10 +309,9 @@ class Results:
     def launches(self, stored: Stored) -> Columns:
         """Identity of every launch."""
         columns = {name: objects(values) for name, values in self.identity.items()}
-        blocks = stored.values.get(BLOCKS, unknown(len(self))).tolist()
-        shapes = list(zip(columns["grid"].tolist(), columns["block"].tolist(), blocks, strict=True))
-        is_new = (self.properties.get(VERSION_PROPERTY) or "") >= _GRID_IN_BLOCKS_SINCE
-        columns["grid"] = mapped(lambda shape: _in_blocks(*shape, is_new=is_new), shapes)
+        if (self.properties.get(VERSION_PROPERTY) or "") < _GRID_IN_BLOCKS_SINCE:
+            # It may be in threads, and nothing says whether it is.
+            columns["grid"][np.isnan(stored.values.get(BLOCKS, unknown(len(self))))] = None
         columns["grid"], columns["block"] = (mapped(_printed, columns[name].tolist()) for name in ("grid", "block"))
         return columns
 
@@ -329,7 +336,7 @@ class Results:
         return column
 
 
-def read_results(stream: BufferedReader, names: AbstractSet[str] | None, at: Any) -> tuple[Results, Loss | None, int]:
+def read_results(stream: BufferedReader, names: AbstractSet[str] | None, at: Any) -> tuple[Results, Loss | None]:
     """Read a binary report as far as it is whole.
 
     Args:
@@ -338,7 +345,7 @@ def read_results(stream: BufferedReader, names: AbstractSet[str] | None, at: Any
         at: is told how many bytes were read.
 
     Returns:
-        the results; what is lost after them, None if nothing; the number of results over ranges, which are not read.
+        the results; what is lost after them, None if nothing.
 
     """
     results = Results(names)
@@ -349,13 +356,13 @@ def read_results(stream: BufferedReader, names: AbstractSet[str] | None, at: Any
             raise DamagedError(f"version {version} of the file format is not known, only {VERSION}")
         for block in container.blocks():
             results.header(block.header)
-            for content in block.results:
-                results.add(content)
+            for kind, content in block.results:
+                results.add(kind, content)
             at(container.offset)
         results.finish()
     except DamagedError as damage:
-        return results, Loss(str(damage), max(container.expected - len(results), 0)), container.range_results
-    return results, None, container.range_results
+        return results, Loss(str(damage), max(container.expected - len(results), 0))
+    return results, None
 
 
 def frame_of_rules(results: Results) -> pl.DataFrame:
@@ -372,16 +379,6 @@ def _number(value: Any) -> float:
 
 def _size(size: Any) -> tuple[int, int, int]:
     return size.x, size.y, size.z
-
-
-def _in_blocks(
-    grid: tuple[int, ...] | None, block: tuple[int, ...] | None, blocks: float, *, is_new: bool
-) -> tuple[int, ...] | None:
-    """A grid in blocks; reports of 2019 and 2020 have it in threads. None where that cannot be told."""
-    if grid is None or block is None or math.prod(grid) == blocks or (is_new and math.isnan(blocks)):
-        return grid
-    in_blocks = tuple(threads // max(size, 1) for threads, size in zip(grid, block, strict=True))
-    return in_blocks if math.prod(in_blocks) == blocks else None
 
 
 def _printed(size: tuple[int, ...] | None) -> str | None:

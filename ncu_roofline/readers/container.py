@@ -2,8 +2,8 @@ r"""The container of a binary report: blocks of length-prefixed messages, walked
 
 Layout (NVIDIA, Nsight Compute Customization Guide, "Report File Format"): the magic ``NVR\0``, the size and message
 of the file header, then blocks until the end of the file. A block is the size and message of its header, then as many
-bytes as the header says, in which sources, results and range results follow each other, each as size and message. All
-sizes are little-endian 32-bit numbers. Whatever does not fit this exactly is damage.
+bytes as the header says, in which sources and the results of kernels, ranges, command lists and graphs follow each
+other, each as size and message. All sizes are little-endian 32-bit numbers. Whatever does not fit this exactly is damage.
 """
 
 from __future__ import annotations
@@ -18,10 +18,16 @@ from google.protobuf.message import DecodeError
 
 from ncu_roofline.readers.messages import BlockHeader, FileHeader
 from ncu_roofline.readers.packed import UNPACKING_ERRORS
+from ncu_roofline.vocabulary import COMMAND_LIST, GRAPH, KERNEL, RANGE
 
 MAGIC: Final = b"NVR\0"
 VERSION: Final = 7
 """Version of the container in every report from 2019 to 2026 that was seen."""
+
+KINDS: Final = {
+    KERNEL: "results", RANGE: "range_results", COMMAND_LIST: "command_list_results", GRAPH: "graph_results"
+}  # fmt: skip
+"""What results may be of, and the field of a block's header that counts them, in the order in which they follow."""
 
 _SIZE: Final = struct.Struct("<I")
 _CHUNK: Final = 1 << 20
@@ -33,10 +39,10 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """The header of a block and its results as undecoded messages."""
+    """The header of a block and its results as undecoded messages, each with its kind (a key of ``KINDS``)."""
 
     header: Any
-    results: Iterator[bytes]
+    results: Iterator[tuple[str, bytes]]
 
 
 class Container:
@@ -49,7 +55,6 @@ class Container:
         self._stream = stream
         self.offset = 0
         self.expected = 0
-        self.range_results = 0
 
     def version(self) -> int:
         """The version in the file header; has to be read first."""
@@ -65,20 +70,18 @@ class Container:
             number += 1
             what = f"block {number} at byte {self.offset}"
             header = self._message(BlockHeader, what)
-            self.expected += header.results
-            self.range_results += header.range_results
+            self.expected += sum(getattr(header, field) for field in KINDS.values())
             end = self.offset + header.payload_size
             yield Block(header, self._results(header, end, what))
-            for _ in range(header.range_results):
-                self._entry(end, what, wanted=False)
             if self.offset != end:
                 raise DamagedError(f"{what} has {end - self.offset} bytes that belong to nothing")
 
-    def _results(self, header: Any, end: int, what: str) -> Iterator[bytes]:
+    def _results(self, header: Any, end: int, what: str) -> Iterator[tuple[str, bytes]]:
         for _ in range(header.sources):
             self._entry(end, what, wanted=False)
-        for _ in range(header.results):
-            yield self._entry(end, what, wanted=True)
+        for kind, field in KINDS.items():
+            for _ in range(getattr(header, field)):
+                yield kind, self._entry(end, what, wanted=True)
 
     def _entry(self, end: int, what: str, *, wanted: bool) -> bytes:
         size = self._size(what)

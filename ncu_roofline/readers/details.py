@@ -11,6 +11,8 @@ from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.readers.lines import Header
@@ -77,8 +79,13 @@ def kept(columns: Collection[str], names: AbstractSet[str] | None, *, with_label
     ]
 
 
-def cells(rows: Rows, launches: pl.Series) -> tuple[pl.DataFrame, int]:
-    """Cells of the wanted metrics, with section, metric and unit as columns, and the number of rule rows."""
+def cells(rows: Rows, launches: pl.Series) -> tuple[pl.DataFrame, npt.NDArray[np.int64], int]:
+    """Cells of the wanted metrics, with section, metric and unit as columns.
+
+    Also how many rows of metrics each launch has, wanted or not, from launch 0 on; and the number of rule rows.
+    """
     all_rows = rows.frame.lazy().select(_CELL).with_columns(launch=launches).with_row_index("row")
     found = all_rows.filter(pl.col("metric").is_not_null()).collect()
-    return found.with_columns(line=rows.lines(found["row"].to_numpy())), int(rows.frame[_IS_RULE].sum())
+    is_rule = rows.frame[_IS_RULE].to_numpy()
+    of_launch = np.bincount(launches.to_numpy()[~is_rule] if is_rule.any() else launches.to_numpy())
+    return found.with_columns(line=rows.lines(found["row"].to_numpy())), of_launch, int(is_rule.sum())

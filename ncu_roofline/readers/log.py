@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from ncu_roofline.arrays import objects
@@ -27,12 +28,13 @@ _LAUNCH: Final = re.compile(
     r"\s*(?P<kernel>\S.*?)"
     r"(?: (?P<grid>\([0-9]+, [0-9]+, [0-9]+\))x(?P<block>\([0-9]+, [0-9]+, [0-9]+\)))?"
     r"(?:, [0-9]{4}-[A-Z][a-z]{2}-[0-9]{2} [0-9:]{8})?"
-    r", Context (?P<context>[0-9]+), Stream (?P<stream>[0-9]+)"
+    r", Context (?P<context>[0-9]+)(?:, Stream (?P<stream>[0-9]+)|(?=, Device [0-9]+, CC [0-9]))"
     r"(?:, Device (?P<device_ordinal>[0-9]+), CC (?P<cc>[0-9]+\.[0-9]+))?"
     r"(?:, Invocations (?P<invocations>[0-9,.]+))?"
     r"(?:, (?!Device )[A-Z].*)?\s*"
 )
-_MARK: Final = re.compile(rb", Context [0-9]+, Stream [0-9]+")
+_MARK: Final = re.compile(rb", Context [0-9]+, (?:Stream [0-9]+|Device [0-9]+, CC [0-9])")
+"""What every line of a launch has; that of a range names no stream."""
 _PROCESS: Final = re.compile(r"\[([0-9]+)\] \S.*@\S+\s*")
 _SECTION: Final = re.compile(r"\s+Section: (.*\S)\s*")
 _RULER: Final = re.compile(r"\s*-{3,}(?: -{3,})+\s*")
@@ -75,6 +77,8 @@ class _Log:
     skipped: LineLog = field(default_factory=LineLog)
     identity: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in IDENTITY_COLUMNS})
     cells: list[tuple[int, str, str, str, str, int]] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    """Rows of metrics of each launch."""
     rules: int = 0
     process: str | None = None
     section: str = ""
@@ -117,6 +121,7 @@ class _Log:
         parts: dict[str, Any] = {**found.groupdict(), "process": self.process, "line": number}
         for name, values in self.identity.items():
             values.append(parts.get(name))
+        self.rows.append(0)
         self.section, self.table, self.in_rule, self.is_lost = "", None, False, False
 
     def _ruler(self, line: str) -> None:
@@ -133,6 +138,7 @@ class _Log:
             table.names = [_COLUMNS.get(line[start:end].strip()) for start, end in table.spans]
             table.has_header = True
         elif cells.get("metric") and "text" in cells and len(table.spans) == len(table.names):
+            self.rows[-1] += 1
             metric = name_of(cells["metric"])
             if self.names is None or metric in self.names or cells["text"] in NOT_AVAILABLE:
                 launch = len(self.identity["line"]) - 1
@@ -172,4 +178,5 @@ def read_log(path: str, text: Text, names: AbstractSet[str] | None, digest: Call
         printed=printed,
         skipped=log.skipped.result(),
         rule_rows=log.rules,
+        rows_of_launch=np.array(log.rows),
     )

@@ -31,6 +31,8 @@ _MESSAGES: Final[dict[str, dict[str, tuple[int, str]]]] = {
         "strings": (4, "Strings"),
         "payload_size": (5, "uint32"),
         "range_results": (7, "uint32"),
+        "command_list_results": (8, "uint32"),
+        "graph_results": (9, "uint32"),
     },
     "Strings": {"texts": (1, "[bytes]")},
     "Session": {"properties": (8, "[Property]"), "command_line": (11, "bytes")},
@@ -48,6 +50,21 @@ _MESSAGES: Final[dict[str, dict[str, tuple[int, str]]]] = {
         "nvtx": (21, "Nvtx"),
         "context": (22, "uint32"),
         "stream": (23, "uint32"),
+    },
+    "RangeResult": {"metrics": (4, "[bytes]"), "nvtx": (10, "Nvtx"), "context": (11, "uint32")},
+    "GraphResult": {
+        "metrics": (4, "[bytes]"),
+        "nvtx": (10, "Nvtx"),
+        "context": (11, "uint32"),
+        "stream": (12, "uint32"),
+    },
+    "CommandListResult": {
+        "metrics": (4, "[bytes]"),
+        "nvtx": (10, "Nvtx"),
+        "context": (11, "uint32"),
+        "stream": (12, "uint32"),
+        "display_name": (18, "bytes"),
+        "rules": (21, "[Rule]"),
     },
     "Metric": {"name": (1, "uint32"), "value": (2, "Value"), "instances": (3, "[Instance]")},
     "Value": {
@@ -93,6 +110,9 @@ _CLASSES: Final = _build()
 FileHeader: Final = _CLASSES["FileHeader"]
 BlockHeader: Final = _CLASSES["BlockHeader"]
 Result: Final = _CLASSES["Result"]
+RangeResult: Final = _CLASSES["RangeResult"]
+GraphResult: Final = _CLASSES["GraphResult"]
+CommandListResult: Final = _CLASSES["CommandListResult"]
 Metric: Final = _CLASSES["Metric"]
 
 

@@ -168,15 +168,14 @@ def _read_binary(
     *,
     partial: bool,
 ) -> RawReport:
-    results, loss, range_results = read_results(stream, names, at or (lambda _: None))
+    results, loss = read_results(stream, names, at or (lambda _: None))
     launches = len(results)
     if loss is not None and not (partial and launches):
         raise InputError(
             path, f"the report is damaged or cut: {loss.problem}", _what_is_left(launches, loss), is_damaged=True
         )
     if not launches:
-        others = f"; it has {range_results} results over ranges, which are not read" if range_results else ""
-        raise InputError(path, f"the report has no launches{others}", "Look at the messages that ncu printed.")
+        raise InputError(path, "the report has no launches", "Look at the messages that ncu printed.")
     stored = results.stored()
     return RawReport(
         path=path,
@@ -190,7 +189,6 @@ def _read_binary(
         rules=frame_of_rules(results),
         session=results.session(),
         loss=loss,
-        range_results=range_results,
     )
 
 

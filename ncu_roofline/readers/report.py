@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, combined, unknown
@@ -28,10 +30,10 @@ RULE_SCHEMA: Final = pl.Schema(
 """One row per message of a rule of NVIDIA."""
 
 IDENTITY_COLUMNS: Final = (
-    "ncu_id", "process", "kernel", "function", "mangled", "context", "stream", "block", "grid", "device_ordinal", "cc",
+    "kind", "ncu_id", "process", "kernel", "function", "mangled", "context", "stream", "block", "grid", "device_ordinal", "cc",
     "invocations", "nvtx_push_pop", "nvtx_start_stop", "nvtx", "line",
 )  # fmt: skip
-"""Columns of ``RawReport.launches``: texts as printed, or None; ``nvtx`` has tuples of (domain, range) of a binary
+"""Columns of ``RawReport.launches``: texts as printed, or None; ``kind`` is that of a binary report; ``nvtx`` has tuples of (domain, range) of a binary
 report, and ``line`` numbers (0: there are no lines)."""
 
 REPLAY: Final = "==PROF== Creating report from application replay"
@@ -149,8 +151,8 @@ class RawReport:
     """What NVIDIA's own rules said, of a binary report that was read as a whole (schema ``RULE_SCHEMA``)."""
     session: Session = field(default_factory=Session)
     loss: Loss | None = None
-    range_results: int = 0
-    """Results over ranges of launches, which are not read."""
+    rows_of_launch: npt.NDArray[np.int64] | None = None
+    """Rows of metrics of each launch, where a launch has several."""
     rewritten: str = ""
     """How the table was turned back into one of ncu, where another program had written it again."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ncu_roofline.errors import InputError
@@ -64,6 +66,7 @@ def read_tables(
     launches = Launches(wide=form == raw.FORM)
     cells: list[pl.DataFrame] = []
     printed = pl.DataFrame(schema=PRINTED_SCHEMA)
+    metric_rows: list[npt.NDArray[np.int64]] = []
     rule_rows = 0
     while header is not None:
         if form != _form(path, header):
@@ -86,8 +89,9 @@ def read_tables(
             if form == raw.FORM:
                 cells.append(raw.cells(rows, sequence, printed.height))
             else:
-                found, rules = details.cells(rows, sequence)
+                found, of_sequence, rules = details.cells(rows, sequence)
                 cells.append(found)
+                metric_rows.append(of_sequence)
                 rule_rows += rules
         if form == raw.FORM:
             printed = pl.concat([printed, raw.printed(columns, units)])
@@ -108,7 +112,16 @@ def read_tables(
         skipped=log.result(),
         rule_rows=rule_rows,
         rewritten=rewritten,
+        rows_of_launch=_rows_of_launch(metric_rows, launch_of) if form != raw.FORM else None,
     )
+
+
+def _rows_of_launch(parts: Sequence[npt.NDArray[np.int64]], launch_of: pl.Series) -> npt.NDArray[np.int64]:
+    """Rows of metrics of each launch, from those of the sequences in each part, which count on from part to part."""
+    of_sequence = np.zeros(len(launch_of), np.int64)
+    for part in parts:
+        of_sequence[: len(part)] += part
+    return np.bincount(launch_of.to_numpy(), of_sequence).astype(np.int64)
 
 
 def _form(path: str, header: Header) -> str:

@@ -17,7 +17,7 @@ from ncu_roofline.checks import Finding
 from ncu_roofline.collect import COLLECT
 from ncu_roofline.conditions import Conditions
 from ncu_roofline.formats import UNKNOWN, percent, quantity, seconds, shape
-from ncu_roofline.vocabulary import DEFAULT_DOMAIN, PATHS, TIERS, work_unit
+from ncu_roofline.vocabulary import DEFAULT_DOMAIN, KERNEL, PATHS, TIERS, work_unit
 from ncu_roofline.wording import count
 
 _LEGEND: Final = (
@@ -304,17 +304,19 @@ def below(analysis: Analysis, shown: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _device_totals(analysis: Analysis) -> list[str]:
     """Totals of the shown launches of each input and device; the bound is the sum of the bounds of the launches."""
-    columns = analysis.columns
+    columns, counts = analysis.columns, analysis.adds_up()
     devices = list(zip(columns["input"].tolist(), columns["device_ordinal"].tolist(), strict=True))
     lines = []
     if analysis.aggregate:
-        whole = _totals({name: columns[name] for name in ("time", "bound.time", "bound.complete")})
+        whole = _totals(columns, counts)
         lines.append(f"{count(len(set(devices)), 'rank')} together (times of all added up): {whole}")
     for device in dict.fromkeys(devices):
         mine = np.array([other == device for other in devices])
         place = f"[{device[0]}] " if len(analysis.inputs) > 1 else ""
         place += f"device {device[1]}: " if len({d for d in devices if d[0] == device[0]}) > 1 else ""
-        lines.append(place + _totals({name: columns[name][mine] for name in ("time", "bound.time", "bound.complete")}))
+        beside = int((mine & ~counts).sum())
+        ranges = f" {count(beside, 'range')} beside them, not added: they contain launches." if beside else ""
+        lines.append(place + _totals(columns, mine & counts) + ranges)
     return lines
 
 
@@ -337,13 +339,14 @@ def _range_lines(analysis: Analysis) -> list[str]:
     return lines
 
 
-def _totals(columns: Columns) -> str:
-    time, bound = columns["time"], columns["bound.time"]
+def _totals(columns: Columns, mine: BoolArray) -> str:
+    time, bound, kinds = (columns[name][mine] for name in ("time", "bound.time", "kind"))
     timed, bounded = ~np.isnan(time), ~np.isnan(time) & ~np.isnan(bound)
     total = f"total time {seconds(time[timed].sum())}" if timed.any() else "none with a time"
-    parts = [count(len(time), "launch"), total]
+    noun = "launch" if (kinds == KERNEL).all() else kinds[0] if len(set(kinds)) == 1 else "entry"
+    parts = [count(len(time), str(noun).replace("-", " ")), total]
     if bounded.any():
-        sign = "" if columns["bound.complete"].all() else ">="
+        sign = "" if columns["bound.complete"][mine].all() else ">="
         of = "" if bounded.sum() == timed.sum() else f" of the {count(int(bounded.sum()), 'launch')} that have one"
         allowed = bound[bounded].sum()
         parts.append(f"sum of bounds{of} {sign}{seconds(allowed)} ({percent(allowed / time[bounded].sum())})")

@@ -23,7 +23,7 @@ from ncu_roofline.vocabulary import CORE_TIERS, FLOP_PATHS, PATHS, TIERS, amount
 SCHEMA: Final = "ncu-roofline/analysis/1"
 
 _IDENTITY: Final = (
-    "launch", "input", "ncu_id", "process", "kernel", "grid", "block", "stream", "context", "nvtx", "device",
+    "launch", "input", "kind", "ncu_id", "process", "kernel", "grid", "block", "stream", "context", "nvtx", "device",
     "device_ordinal", "cc", "map", "invocations", "time", "time_source",
 )  # fmt: skip
 _WORK: Final = (
@@ -85,6 +85,7 @@ def document(analysis: Analysis) -> dict[str, Any]:
         "launches": _launches(analysis.columns),
         "groups": [
             {
+                "kind": group["kind"],
                 "kernel": group["kernel"],
                 "launches": list(group["launches"]),
                 "time": _number(group["time"]),

@@ -90,7 +90,8 @@ def _verdict(analysis: Analysis, drawn: Sequence[Chart]) -> str:
     if wrong:
         return f"The numbers are not to be used as they are: {text(wrong[0].code)} {text(wrong[0].message)}"
     marks = [mark for chart in drawn for mark in chart.marks]
-    known = [mark for mark in marks if mark.time > 0 and not math.isnan(mark.fraction)]
+    # A range beside its launches has no share of the time.
+    known = [mark for mark in marks if mark.time > 0 and not math.isnan(mark.fraction) and not math.isnan(mark.share)]
     if not known:
         return _without_roofs(marks)
     whole = sum(chart.time for chart in drawn)

@@ -126,7 +126,7 @@ def _chart(
         marks=marks,
         rest=rest,
         frame=frame or frame_of(bandwidths, _peaks(columns, launches), points),
-        time=float(np.nansum(columns["time"][launches])),
+        time=float(np.nansum(columns["time"][launches & analysis.adds_up()])),
         bound=application_bound(columns, needed, launches),
         mine=launches,
     )
