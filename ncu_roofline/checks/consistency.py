@@ -10,7 +10,7 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray, FloatArray, ratio
 from ncu_roofline.checks.rule import Evidence, View, largest, which
 from ncu_roofline.formats import quantity
-from ncu_roofline.vocabulary import PATHS, is_tensor
+from ncu_roofline.vocabulary import PATHS, Severity, is_tensor
 
 _MISSES: Final = 2.5
 """Times the misses that a tier may read from the next: up to 2.0 in real reports, since DRAM is read in 64 byte where a
@@ -24,6 +24,12 @@ _LEFT: Final = 0.9
 _MORE: Final = 1.01
 """As for equations between counters (contract, "Severity and exit codes")."""
 _WARP: Final = 32
+_FETCHED: Final = 2.0
+"""Times its bytes that L2 may fetch: a missing sector of 32 byte fetches two of them."""
+_LOW: Final = 0.5
+"""Hit rate below which most of what L2 delivers comes from below it."""
+_TRANSCENDENTAL: Final = 0.05
+"""Share of transcendental instructions from which on FLOP understate the work."""
 
 
 def reads_against_hit_rate(view: View) -> Iterator[Evidence]:
@@ -80,6 +86,76 @@ def writes_left_in_l2(view: View) -> Iterator[Evidence]:
             f"SMs wrote {quantity(written[worst], 'B')} to L2, and {quantity(reached[worst], 'B')} reached DRAM during "
             "the launch"
             f"{which(hit, worst)}.",
+        )
+
+
+def dram_beyond_l2(view: View) -> Iterator[Evidence]:
+    """More bytes moved at DRAM than at L2.
+
+    What SMs move passes L2, so that DRAM moves more only where a missing sector of 32 byte fetches 64, where L2 writes
+    back what an earlier launch left, or where something goes past the counter of L2: copy engines, other processes, a
+    measure of L2 that sees reads only. An intensity at one of the two is then not that of the launch.
+    """
+    dram, l2 = view.floats("traffic.dram.bytes"), view.floats("traffic.l2.bytes")
+    beyond, far = dram > _MORE * l2 + _NOISE, dram > _FETCHED * l2 + _NOISE
+    for hit, severity, cause in (
+        (far, Severity.WARNING, "some traffic is in one of them only"),
+        (beyond & ~far, Severity.NOTE, "missing sectors may have fetched 64 bytes each, or other traffic is in it"),
+    ):
+        if hit.any():
+            worst = largest(dram - l2, hit)
+            measure = view.labels("traffic.l2.measure")[worst]
+            yield Evidence(
+                hit,
+                f"{quantity(dram[worst], 'B')} moved at DRAM and only {quantity(l2[worst], 'B')} at L2 (counted as "
+                f"{measure}){which(hit, worst)}: {cause}.",
+                "Profile with nothing else on the device, and collect lts__t_sectors_srcunit_tex.sum beside "
+                "dram__bytes.sum.",
+                severity,
+            )
+
+
+def misses_without_source(view: View) -> Iterator[Evidence]:
+    """L2 missed far more than DRAM moved, and no other memory was counted.
+
+    At a low hit rate most of what L2 delivers comes from below it. Where DRAM moved much less, the data are in system
+    memory, in another GPU or in the other half of L2, whose bandwidths are lower, and no tier of this report shows it.
+    """
+    dram, seen = view.floats("traffic.dram.bytes"), view.floats("traffic.l2.measures.tag.bytes")
+    rate = view.floats("hit_rate.l2")
+    seen = np.where(np.isnan(seen), view.floats("traffic.l2.bytes"), seen)
+    missed = np.clip(1.0 - rate - _HALF_DIGIT, 0.0, 1.0) * seen
+    others = ("traffic.sysmem.bytes", "traffic.nvlink.bytes", "checks.l2.sysmem", "checks.l2.peer")
+    is_counted = np.any([~np.isnan(view.floats(name)) for name in others], axis=0)
+    hit = (missed > _MISSES * dram + _NOISE) & (rate < _LOW) & ~is_counted & (view.floats("invocations") == 1)
+    if hit.any():
+        worst = largest(missed - dram, hit)
+        yield Evidence(
+            hit,
+            f"{quantity(missed[worst], 'B')} of {quantity(seen[worst], 'B')} missed in L2 (hit rate {rate[worst]:.1%}), "
+            f"and DRAM moved {quantity(dram[worst], 'B')}{which(hit, worst)}: the rest came from a memory that was not "
+            "counted.",
+            "Collect lts__t_sectors_aperture_sysmem.sum and lts__t_sectors_aperture_peer.sum.",
+        )
+
+
+def transcendental_work(view: View) -> Iterator[Evidence]:
+    """Many instructions of a kernel are transcendental, which count as no FLOP.
+
+    Sine, exponential, logarithm, reciprocal and square root, and conversions, run on their own unit (XU), at a quarter
+    of the rate of FP32 or less. They are in no FLOP counter, so that FLOP understate what such a kernel computes, and
+    its roof is that of XU.
+    """
+    xu, scalar = view.floats("checks.transcendental.warp") * _WARP, view.floats("checks.transcendental.scalar")
+    share = ratio(xu, xu + scalar)
+    hit = share > _TRANSCENDENTAL
+    if hit.any():
+        worst = largest(share, hit)
+        yield Evidence(
+            hit,
+            f"{share[worst]:.0%} of the floating-point instructions are transcendental or conversions (XU)"
+            f"{which(hit, worst)}: they count as no FLOP, so that FLOP understate the work.",
+            "See how busy XU is: ncu --metrics sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed",
         )
 
 

@@ -28,7 +28,10 @@ _REQUIRED = ("schema", "id", "title", "compute_capabilities", "sources")
 _METRIC = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+(?:\.[a-z0-9_]+)*")
 _COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+|opcode:[A-Z][A-Z0-9_.]*[A-Z0-9]")
 _OPCODES = {"tensor", "half", "constant_loads"}
-_CHECKS = {"dram.read", "dram.written", "l2.read", "l2.written", "instructions.warp", "instructions.thread"}
+_CHECKS = {
+    "dram.read", "dram.written", "l2.read", "l2.written", "l2.sysmem", "l2.peer", "instructions.warp", "instructions.thread",
+    "transcendental.warp", "transcendental.scalar",
+}  # fmt: skip
 OWN_PEAK = "own"
 """Written for the peak of a part with one counter: that counter and its weight."""
 _MEASURE = re.compile(r"[a-z][a-z0-9_]*")
