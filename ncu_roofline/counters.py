@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import FloatArray, first_known, ratio, unknown
+from ncu_roofline.arrays import BoolArray, FloatArray, first_known, ratio, unknown
 from ncu_roofline.vocabulary import OPCODE
 
 CodeArray = npt.NDArray[np.int8]
@@ -92,7 +92,7 @@ _ACTIVITY: Final = (
 )  # fmt: skip
 
 ROLLUPS: Final = (
-    "", ".sum", ".avg", ".max", ".sum.per_cycle_elapsed", ".sum.per_second", ".avg.per_second",
+    "", ".sum", ".avg", ".max", ".min", ".sum.per_cycle_elapsed", ".sum.per_second", ".avg.per_second",
     ".sum.peak_sustained", ".avg.peak_sustained", ".sum.pct_of_peak_sustained_active",
     ".avg.pct_of_peak_sustained_active", ".sum.pct_of_peak_sustained_elapsed",
     ".avg.pct_of_peak_sustained_elapsed",
@@ -215,6 +215,16 @@ def recipe_text(quantity: str, number: int) -> str:
 def is_collected(view: CounterView, counter: str) -> bool:
     """Whether a total or rate of a base counter may be had for any launch."""
     return any(spelling + rollup in view.values for spelling in spellings(counter) for rollup in AMOUNTS)
+
+
+def per_unit(view: CounterView, counter: str) -> tuple[str, BoolArray]:
+    """Where only a value per unit of a base counter is known, which is no total; and the metric that has it first."""
+    names = [spelling + rollup for spelling in spellings(counter) for rollup in (".avg", ".max", ".min")]
+    known = [name for name in names if name in view.values]
+    if not known:
+        return "", np.zeros(len(view.time), np.bool_)
+    has_any = np.any([~np.isnan(view.values[name]) for name in known], axis=0)
+    return known[0], np.asarray(has_any & np.isnan(total(view, counter).value) & np.isnan(rate(view, counter).value))
 
 
 def clock(view: CounterView, counter: str) -> FloatArray:

@@ -24,6 +24,7 @@ from ncu_roofline.counters import (
     duration_from_cycles,
     is_collected,
     own_peak,
+    per_unit,
     rate,
     recipe_text,
     total,
@@ -97,6 +98,8 @@ class Quantities:
     traffic: Mapping[str, Mapping[str, Amount]]
     unseen: Mapping[str, Mapping[str, FloatArray]]
     """Bytes that a measure is known not to see, by tier and measure."""
+    per_unit: Mapping[tuple[str, str], BoolArray]
+    """Where only a value per unit of a counter of a tier or path is known, by that and the metric that has it."""
     tensor_state: npt.NDArray[np.int8]
     tensor_missing: BoolArray
     """Tensor work that is known not to be counted."""
@@ -163,10 +166,35 @@ def evaluate(
             }
             for name, tier in metric_map.tiers.items()
         },
+        per_unit=_per_unit(view, metric_map, work, traffic),
         tensor_state=state,
         tensor_range=_tensor_range(view, metric_map),
         tensor_missing=_tensor_missing(view, metric_map, work, state),
     )
+
+
+def _per_unit(
+    view: CounterView,
+    metric_map: MetricMap,
+    work: Mapping[str, Amount],
+    traffic: Mapping[str, Mapping[str, Amount]],
+) -> dict[tuple[str, str], BoolArray]:
+    """Tiers and paths of which nothing is known but a value per unit of one of their counters."""
+    nowhere = np.zeros(len(view.time), np.bool_)
+    alternatives = {name: path.alternatives for name, path in metric_map.paths.items()}
+    alternatives |= {
+        name: tuple(way for measure in tier.measures for way in measure.alternatives)
+        for name, tier in metric_map.tiers.items()
+    }
+    found = {}
+    for name, ways in alternatives.items():
+        amounts = [work[name]] if name in work else traffic.get(name, {}).values()
+        collected = np.any([nowhere, *(amount.collected for amount in amounts)], axis=0)
+        for counter in dict.fromkeys(counter for way in ways for counter in way.counters()):
+            metric, hit = per_unit(view, counter)
+            if (hit & ~collected).any():
+                found[name, metric] = hit & ~collected
+    return found
 
 
 def _first_way(view: CounterView, ways: Sequence[Weights]) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import Columns, FloatArray, ObjectArray, joined, mapped, nothing, numbered_rows, unknown
+from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, joined, mapped, nothing, numbered_rows, unknown
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.claims import judge, read_claims
@@ -157,7 +157,7 @@ def analyze(
     values = _joined([counter.values for counter in counters], sizes)
     rounding = _joined([counter.rounding for counter in counters], sizes)
     grids = grids_in_blocks(launches, values.get(library.maps[BASE].attributes["grid_size"], unknown(sum(sizes))))
-    columns, maps, notes = _evaluate(launches, values, rounding, library, measured, peak_source)
+    columns, maps, notes, per_unit = _evaluate(launches, values, rounding, library, measured, peak_source)
     table = launches | columns
     table["device_time"] = device_time(table)
     table["total_time"] = np.full(len(table["time"]), np.nansum(table["time"][adds_up(table)]) or np.nan)
@@ -177,6 +177,7 @@ def analyze(
         identities=_identities_of(table, maps, values, rounding),
         device_notes=notes,
         grids=grids,
+        per_unit=per_unit,
         option_notes=(
             *option_notes,
             *without_launch,
@@ -313,16 +314,17 @@ def _evaluate(
     library: MapLibrary,
     measured: MeasuredCeilings | None,
     peak_source: str,
-) -> tuple[Columns, tuple[MetricMap, ...], tuple[DeviceNote, ...]]:
+) -> tuple[Columns, tuple[MetricMap, ...], tuple[DeviceNote, ...], dict[tuple[str, str], BoolArray]]:
     """Evaluate and model every architecture on its own launches and put the columns together.
 
-    Also what is doubtful about their devices.
+    Also what is doubtful about their devices, and tiers and paths of which only a value per unit is known.
     """
     stated = launches["cc"]
     ids = mapped(lambda cc: library.for_compute_capability(cc).id, stated.tolist())
     maps = tuple(library.maps[name] for name in dict.fromkeys(ids.tolist()))
     devices, _ = numbered_rows([launches[name] for name in ("input", "device_ordinal", "device")])
     notes: list[DeviceNote] = []
+    per_unit: dict[tuple[str, str], BoolArray] = {}
     parts = []
     for metric_map in maps:
         rows = np.flatnonzero(ids == metric_map.id)
@@ -331,6 +333,8 @@ def _evaluate(
             table if is_all else {name: column[rows] for name, column in table.items()} for table in (values, rounding)
         )
         quantities = evaluate(metric_map, mine, len(rows), halves, devices[rows])
+        for found, hit in quantities.per_unit.items():
+            per_unit.setdefault(found, np.zeros(len(ids), np.bool_))[rows] = hit
         names, ccs = launches["device"][rows], stated[rows]
         at_run, published = _device_ceilings(names, ccs, quantities, rows, notes, len(ids))
         from_user: dict[str, Ceiling] = {}
@@ -338,7 +342,7 @@ def _evaluate(
             from_user = from_file(measured, mapped(measured.covers, names.tolist()).astype(np.bool_))
         parts.append((rows, model(quantities, metric_map, Offers(at_run, published, from_user, peak_source))))
     columns = {"map": ids} | _scatter(parts, len(ids))
-    return for_all_invocations(columns, launches["invocations"]), maps, tuple(notes)
+    return for_all_invocations(columns, launches["invocations"]), maps, tuple(notes), per_unit
 
 
 def _device_ceilings(

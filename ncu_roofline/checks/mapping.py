@@ -267,6 +267,24 @@ def _from_opcodes(view: View, path: str) -> BoolArray:
     return works & mapped(lambda text: text is not None and OPCODE in text, recipes.tolist()).astype(np.bool_)
 
 
+def value_per_unit(view: View) -> Iterator[Evidence]:
+    """Only an average, maximum or minimum over the units of the chip is known of a counter.
+
+    ``dram__bytes.avg`` is what one memory channel moved on average, not what all moved together, and how many there
+    are is not in the report. Such a value is no total, and the tier or path stays unknown.
+    """
+    by_metric: dict[str, tuple[list[str], BoolArray]] = {}
+    for (name, metric), hit in view.per_unit.items():
+        names, launches = by_metric.get(metric, ([], np.zeros(view.size, np.bool_)))
+        by_metric[metric] = ([*names, name], launches | hit)
+    for metric, (names, launches) in by_metric.items():
+        yield Evidence(
+            launches,
+            f"{metric} is a value per unit of the chip and no total: {', '.join(names)} unknown.",
+            f"Collect the total: ncu --metrics {metric.partition('.')[0]}.sum",
+        )
+
+
 def traffic_not_in_measure(view: View) -> Iterator[Evidence]:
     """Some traffic is in no measure of its tier.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -87,6 +87,8 @@ class View:
     """Equations between counters that do not hold for some launch."""
     device_notes: tuple[DeviceNote, ...] = ()
     """What is doubtful about the devices."""
+    per_unit: Mapping[tuple[str, str], BoolArray] = field(default_factory=dict)
+    """Launches of which nothing is known of a tier or path but a value per unit, by that and the metric that has it."""
     grids: Grids | None = None
     """Grids that were brought to blocks, and those that contradict another size of the launch."""
     option_notes: tuple[str, ...] = ()

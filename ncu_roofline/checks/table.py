@@ -87,6 +87,7 @@ RULES: Final = (
     Rule("M215", "ceilings-disagree", Severity.WARNING, (), ceilings.ceilings_disagree),
     Rule("M216", "measured-ceilings", Severity.NOTE, (), ceilings.measured_ceilings),
     Rule("M217", "fallback-recipe", Severity.NOTE, (), mapping.fallback_recipe),
+    Rule("M218", "value-per-unit", Severity.WARNING, (), mapping.value_per_unit),
     Rule("P301", "above-ceiling", Severity.ERROR, ("*.peak",), physics.above_ceiling),
     Rule("P302", "too-short", Severity.NOTE, ("time",), physics.too_short),
     Rule("P303", "instruction-mix", Severity.NOTE, ("ceilings.*.mix.value",), physics.instruction_mix),
