@@ -5,7 +5,7 @@ Works on the dotted columns of the roofline table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -23,7 +23,16 @@ from ncu_roofline.arrays import (
     ratio,
     unknown,
 )
-from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, PATHS, RANGE, TIERS, Extent
+from ncu_roofline.vocabulary import (
+    CORE_TIERS,
+    FLOP_PATHS,
+    NEVER_BINDING_PATHS,
+    PATHS,
+    RANGE,
+    TIERS,
+    Extent,
+    amount_prefix,
+)
 
 GROUP_KEY: Final = ("input", "device_ordinal", "cc", "kind", "kernel", "grid", "block")
 RANK_KEY: Final = ("device", "cc", "kind", "kernel", "grid", "block")
@@ -86,9 +95,11 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     Columns: the key; ``launches`` (positions); ``invocations``; ``time``; ``share`` of the time on its
     device; ``bound.by`` (what binds most of the time), ``bound.time``, ``bound.fraction``, ``bound.headroom``,
     ``bound.complete``; ``leading.path``, ``leading.rate``, ``leading.share`` of the path that comes nearest
-    to its ceiling; ``external.time`` (of times from elsewhere, where there are any) and ``external.weak``, whether
+    to its ceiling; ``timed`` (launches with a time); ``external.time`` (of times from elsewhere, where there are any) and ``external.weak``, whether
     one was found by a part of its name only; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``;
-    ``<path>.rate``, ``<path>.share`` and ``<path>.count`` of what is certainly work (not of an upper bound);
+    ``<path>.rate``, ``<path>.share`` and ``<path>.count`` of what is certainly work (not of an upper bound), each with
+    ``.known``, of how many launches these are: where some launches lack a quantity, all of a group are of the launches
+    that have them all, so that they may be divided by each other;
     ``utilization.<name>.low`` and ``.high``, the same of ``utilization_active``; where there are ledgers (``--work``, ``--expect``) ``ledger`` (that of the
     first launch), ``ledger.unit``, ``ledger.work``, ``ledger.executed``, ``ledger.compulsory`` and ``ledger.moved`` of
     all launches of a group that has a ledger for each of them, and ``ledger.rate``, ``ledger.padding`` and
@@ -101,7 +112,9 @@ def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -
     codes, size = _codes(columns, ("launch",) if per_launch else key)
     result, order, begins = _together(columns, key, codes, size)
     result["invocations"] = np.bincount(codes, columns["invocations"], minlength=size).astype(np.int64)
-    result |= _paths(columns, codes, size)
+    result["timed"] = np.bincount(codes, ~np.isnan(columns["time"]), minlength=size).astype(np.int64)
+    known = _known(columns, codes, size)
+    result |= _paths(columns, codes, size, known)
     if "external.time" in columns:
         result["external.time"] = whole_sum(columns["external.time"], codes, size)
         result["external.weak"] = np.bincount(codes, columns["external.match"] == "weak", minlength=size) > 0
@@ -109,9 +122,7 @@ def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -
         result |= _ledgers(columns, codes, size, order[begins])
     for tier in TIERS:
         if f"traffic.{tier}.rate" in columns:
-            rate, share = _rate_and_share(columns, f"traffic.{tier}", "bytes", codes, size)
-            result[f"{tier}.rate"], result[f"{tier}.share"] = rate, share
-            result[f"{tier}.bytes"] = whole_sum(columns[f"traffic.{tier}.bytes"], codes, size)
+            result |= _amount_of(columns, tier, codes, size, known[tier])
     for name in [column for column in columns if column.startswith(("utilization.", "utilization_active."))]:
         result[f"{name}.low"] = np.fmin.reduceat(columns[name][order], begins)
         result[f"{name}.high"] = np.fmax.reduceat(columns[name][order], begins)
@@ -214,18 +225,49 @@ def leading_bound(columns: Columns, codes: Codes, size: int) -> ObjectArray:
     return leading
 
 
-def _paths(columns: Columns, codes: Codes, size: int) -> Columns:
+def _known(columns: Columns, codes: Codes, size: int) -> dict[str, BoolArray]:
+    """Launches of which each tier and path counts in its group.
+
+    Those are the launches with an amount and a time and, where some launch of the group has them, all other core tiers
+    and floating-point paths; if there are none such, those with the amount (and a time, if any has both). A part of an
+    amount counts only where no launch of the group has the whole.
+    """
+    found = {}
+    for name in (*TIERS, *PATHS):
+        prefix = amount_prefix(name)
+        if f"{prefix}.rate" in columns:
+            extent = columns[f"{prefix}.extent"]
+            exact = np.asarray(extent == Extent.EXACT.label)
+            counts = exact | np.asarray(extent == Extent.AT_LEAST.label)
+            if name in TIERS:
+                counts = np.asarray(extent != None)  # noqa: E711 (element by element)
+            counts &= ~np.isnan(columns[f"{prefix}.{'bytes' if name in TIERS else 'count'}"])
+            found[name] = np.where(_any(exact & counts, codes, size), exact & counts, counts)
+    timed = ~np.isnan(columns["time"])
+    both = {name: counts & timed for name, counts in found.items()}
+    shared = [mine for name, mine in both.items() if name in (*CORE_TIERS, *FLOP_PATHS)]
+    common = np.all([timed, *(mine | ~_any(mine, codes, size) for mine in shared)], axis=0)
+    common |= ~_any(common, codes, size)
+    return {
+        name: np.where(_any(mine, codes, size), mine & (common | ~_any(mine & common, codes, size)), found[name])
+        for name, mine in both.items()
+    }
+
+
+def _any(hit: BoolArray, codes: Codes, size: int) -> BoolArray:
+    """For each launch, whether some launch of its group is hit."""
+    return np.asarray((np.bincount(codes, hit, minlength=size) > 0)[codes])
+
+
+def _paths(columns: Columns, codes: Codes, size: int, known: Mapping[str, BoolArray]) -> Columns:
     """Every path, and the leading one: nearest to its ceiling; without any ceiling, that with the highest rate."""
     result: Columns = {}
     path, rate, share = nothing(size), unknown(size), unknown(size)
     for name in PATHS:
         if f"work.{name}.rate" not in columns:
             continue
-        extent = columns[f"work.{name}.extent"]
-        counts = (extent == Extent.EXACT.label) | (extent == Extent.AT_LEAST.label)
-        own_rate, own_share = _rate_and_share(columns, f"work.{name}", "count", codes, size, only=counts)
-        count = whole_sum(np.where(counts, columns[f"work.{name}.count"], np.nan), codes, size)
-        result |= {f"{name}.rate": own_rate, f"{name}.share": own_share, f"{name}.count": count}
+        result |= _amount_of(columns, name, codes, size, known[name])
+        own_rate, own_share = result[f"{name}.rate"], result[f"{name}.share"]
         nearer = (np.nan_to_num(own_share, nan=-1.0) > np.nan_to_num(share, nan=-1.0)) & (own_rate > 0)
         faster = np.isnan(share) & np.isnan(own_share) & (own_rate > np.nan_to_num(rate))
         take = nearer | faster
@@ -235,23 +277,29 @@ def _paths(columns: Columns, codes: Codes, size: int) -> Columns:
     return result | {"leading.path": path, "leading.rate": rate, "leading.share": share}
 
 
-def _rate_and_share(
-    columns: Columns, prefix: str, amount: str, codes: Codes, size: int, *, only: BoolArray | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Amount per second and share of the ceiling of each group: sums over sums.
+def _amount_of(columns: Columns, name: str, codes: Codes, size: int, mine: BoolArray) -> Columns:
+    """Amount, rate and share of the ceiling of each group at a tier or on a path, over some launches: sums over sums.
 
-    Without times or amounts only a group of one launch has them.
+    Without times or amounts only a group of one launch has a rate.
     """
-    total, rate, peak = (columns[f"{prefix}.{name}"] for name in (amount, "rate", "peak"))
-    if only is not None:
-        total, rate = np.where(only, total, np.nan), np.where(only, rate, np.nan)
+    prefix, amount = amount_prefix(name), "bytes" if name in TIERS else "count"
+    total, rate, peak = (columns[f"{prefix}.{column}"] for column in (amount, "rate", "peak"))
+    if name in PATHS:
+        extent = columns[f"{prefix}.extent"]
+        rate = np.where((extent == Extent.EXACT.label) | (extent == Extent.AT_LEAST.label), rate, np.nan)
     alone = np.bincount(codes, minlength=size) == 1
     single_rate, single_share = unknown(size), unknown(size)
     single_rate[codes], single_share[codes] = rate, ratio(rate, peak)
-    time = whole_sum(columns["time"], codes, size)
-    group_rate = ratio(whole_sum(total, codes, size), time)
-    group_share = ratio(whole_sum(ratio(total, peak), codes, size), time)
-    return np.where(alone, single_rate, group_rate), np.where(alone, single_share, group_share)
+    total, time = np.where(mine, total, np.nan), np.where(mine, columns["time"], np.nan)
+    whole, whole_time = _sum(total, codes, size), _sum(time, codes, size)
+    needed = np.where(mine, ratio(total, peak), 0.0)
+    share = ratio(whole_sum(needed, codes, size), whole_time)
+    return {
+        f"{name}.rate": np.where(alone, single_rate, ratio(whole, whole_time)),
+        f"{name}.share": np.where(alone, single_share, share),
+        f"{name}.{amount}": whole,
+        f"{name}.known": np.bincount(codes, mine, minlength=size).astype(np.int64),
+    }
 
 
 def whole_sum(values: FloatArray, codes: Codes, size: int) -> FloatArray:

@@ -28,6 +28,9 @@ _BUSY_LEGEND: Final = (
     "busy: throughput in percent of its peak as ncu gives it (active: over the cycles in which the unit worked). The report has no amounts with ceilings of their own, "
     "so that nothing is said to bind; the highest of them is the first to look at."
 )
+_PART_LEGEND: Final = (
+    "9 of 10: how many launches of the row a value is of; the others lack it (>= where it is a sum)."
+)
 _TIMING_LEGEND: Final = (
     "timing: time of the same launches from elsewhere (--timing), ~ where it was found by a part of the name only; it "
     "is in no fraction and no bound."
@@ -149,7 +152,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]], *, several_inputs: bool) -> li
         Column("n", lambda row: str(row["invocations"]) if row["invocations"] > 1 else UNKNOWN, 4),
         Column("grid", lambda row: shape(row["grid"]), 10),
         Column("block", lambda row: shape(row["block"]), 11),
-        Column("time", lambda row: seconds(row["time"])),
+        Column("time", _time),
         Column("timing", _timing, 1.5),
         Column("share", lambda row: percent(row["share"]), 2),
         Column("bound by", lambda row: row["bound.by"] or UNKNOWN, left=True),
@@ -228,8 +231,8 @@ def _rate_cell(tier: str) -> Callable[[Mapping[str, Any]], str]:
 
     def cell(row: Mapping[str, Any]) -> str:
         rate = quantity(row[f"{tier}.rate"], "B/s")
-        known = rate if rate != UNKNOWN else quantity(row[f"{tier}.bytes"], "B")
-        return _with_share(known, row[f"{tier}.share"])
+        known = rate if rate != UNKNOWN else _at_least(quantity(row[f"{tier}.bytes"], "B"), row, f"{tier}.known")
+        return _of_launches(_with_share(known, row[f"{tier}.share"]), row, f"{tier}.known")
 
     return cell
 
@@ -252,7 +255,30 @@ def _work(row: Mapping[str, Any]) -> str:
     path = row["leading.path"]
     if not isinstance(path, str):
         return UNKNOWN
-    return _with_share(f"{path} {quantity(row['leading.rate'], work_unit(path) + '/s')}", row["leading.share"])
+    text = _with_share(f"{path} {quantity(row['leading.rate'], work_unit(path) + '/s')}", row["leading.share"])
+    return _of_launches(text, row, f"{path}.known")
+
+
+def _is_partly_known(row: Mapping[str, Any]) -> bool:
+    """Whether some launches of a group lack a quantity that others have."""
+    return any(
+        0 < value < len(row["launches"]) for name, value in row.items() if name == "timed" or name.endswith(".known")
+    )
+
+
+def _time(row: Mapping[str, Any]) -> str:
+    return _of_launches(_at_least(seconds(row["time"]), row, "timed"), row, "timed")
+
+
+def _at_least(text: str, row: Mapping[str, Any], known: str) -> str:
+    """A sum, marked as a lower bound where some launches of the group lack it."""
+    return text if text == UNKNOWN or row[known] == len(row["launches"]) else f">={text}"
+
+
+def _of_launches(text: str, row: Mapping[str, Any], known: str) -> str:
+    """A value with how many launches of the group it is of, where some lack it."""
+    some, every = row[known], len(row["launches"])
+    return text if text == UNKNOWN or some in (0, every) else f"{text}, {some} of {every}"
 
 
 def _useful(row: Mapping[str, Any]) -> str:
@@ -362,6 +388,8 @@ def _legend(shown: Sequence[Mapping[str, Any]]) -> list[str]:
         lines.append(_LEGEND)
     if any(isinstance(group.get("ledger"), str) for group in shown):
         lines.append(_LEDGER_LEGEND)
+    if any(_is_partly_known(group) for group in shown):
+        lines.append(_PART_LEGEND)
     busy = any(key.startswith(("utilization.", "utilization_active.")) for group in shown for key in group)
     if busy and not any(group["bound.by"] for group in shown):
         lines.append(_BUSY_LEGEND)

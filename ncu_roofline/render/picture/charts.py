@@ -215,7 +215,11 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
     path = max(flop, key=lambda name: (np.nan_to_num(work[name].share, nan=-1.0), work[name].rate), default=None)
     shown = {tier: traffic[tier] for tier in TIERS if tier in traffic and (tier in CORE_TIERS or tier == bound)}
     intensity: dict[str, float] = {
-        tier: value for tier, use in shown.items() if path is not None and (value := _intensity([work[path]], use)) > 0
+        tier: value
+        for tier, use in shown.items()
+        if path is not None
+        and group[f"{path}.known"] == group[f"{tier}.known"]
+        and (value := _intensity([work[path]], use)) > 0
     }
     fraction = float(group["bound.fraction"])
     kind = _kind(bound, fraction, usage(traffic, work), complete=complete)
