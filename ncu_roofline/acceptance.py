@@ -51,7 +51,7 @@ def _accepted(file: YamlFile, where: str, entry: Any) -> Accepted:
     entry = file.mapping(where, entry)
     file.only(where, entry, {"code", "kernel", "contains", "reason"})
     code, reason = entry.get("code"), entry.get("reason")
-    if code not in {rule.code for rule in RULES}:
+    if not isinstance(code, str) or code not in {rule.code for rule in RULES}:
         file.report(f"{where}.code", f"{code!r} is no code of a rule; ncu-roofline rules lists them")
     if not isinstance(reason, str) or not reason.strip():
         file.report(f"{where}.reason", "an accepted finding needs a reason")

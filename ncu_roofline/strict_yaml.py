@@ -17,6 +17,11 @@ import yaml
 from ncu_roofline.errors import DataFileError, DataFileProblem
 
 _TEXT = "tag:yaml.org,2002:str"
+_WRONG_TAG = (
+    yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError,
+)  # fmt: skip
+"""What the constructors of PyYAML raise for a value that does not fit its tag."""
+_MOST_VALUES = 200_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -91,24 +96,41 @@ def read_yaml(path: Path) -> YamlFile:
     except OSError as error:
         result.report("$", f"cannot be read: {error.strerror}")
         return result
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
+        # A path with a NUL is a ValueError, too.
         mark = getattr(error, "problem_mark", None)
         lines["$"] = mark.line + 1 if mark else 1
         result.report("$", f"is not valid YAML: {getattr(error, 'problem', None) or error}")
+        return result
+    except RecursionError:
+        result.report("$", "is nested too deeply")
         return result
     try:
         data = None if node is None else _plain(loader, node, "$", result, lines)
     except RecursionError:
         data = None
-        result.report("$", "refers to itself")
+        result.report("$", "refers to itself, or is nested too deeply")
+    except _TooLargeError:
+        data = None
+        result.report("$", f"has more than {_MOST_VALUES:,} values, those of its aliases included")
     return YamlFile(result.name, data, lines, result.problems)
 
 
+class _TooLargeError(Exception):
+    """A file whose aliases stand for more values than any real one has."""
+
+
 def _plain(loader: Any, node: yaml.Node, path: str, file: YamlFile, lines: dict[str, int]) -> Any:
+    if len(lines) > _MOST_VALUES:
+        raise _TooLargeError
     lines[path] = node.start_mark.line + 1
     if isinstance(node, yaml.MappingNode):
         mapping: dict[str, Any] = {}
         for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                line = key_node.start_mark.line + 1
+                file.problems.append(DataFileProblem(file.name, line, path, "a key must be a plain value"))
+                continue
             key = str(key_node.value)
             child = f"{path}.{key}"
             if key in mapping:
@@ -121,7 +143,16 @@ def _plain(loader: Any, node: yaml.Node, path: str, file: YamlFile, lines: dict[
     if node.tag == _TEXT:
         return node.value
     try:
-        return loader.construct_object(node)
-    except (yaml.YAMLError, ValueError) as error:
-        file.report(path, f"is not a plain value: {getattr(error, 'problem', None) or error}")
+        value = loader.construct_object(node)
+    except _WRONG_TAG as error:
+        file.report(path, f"is not a plain value: {getattr(error, 'problem', None) or f'{node.value!r} is no {_named(node)}'}")
         return None
+    if value is None or isinstance(value, str | int | float):
+        return value
+    file.report(path, f"is a {type(value).__name__}; put it in quotes if a text is meant")
+    return None
+
+
+def _named(node: yaml.Node) -> str:
+    """The type that the tag of a value asks for."""
+    return str(node.tag.rpartition(":")[2])

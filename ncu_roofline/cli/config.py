@@ -6,6 +6,7 @@ command line come first.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,18 +29,26 @@ def defaults(commands: Mapping[str, click.Command]) -> dict[str, dict[str, Any]]
         UsageError: if the file cannot be read, or has a key that is no option.
 
     """
-    path, table = _table()
+    path, table, text = _table()
     options = {name: _options(commands[name]) for name in _COMMANDS}
     found: dict[str, dict[str, Any]] = {name: {} for name in _COMMANDS}
     for key, value in table.items():
         takers = [name for name in _COMMANDS if key in options[name]]
         if not takers or key in _NOT_FOR_FILES:
             known = sorted({key for known in options.values() for key in known} - _NOT_FOR_FILES)
-            raise UsageError(str(path), key, f"is no option that can be set here; known are {', '.join(known)}")
+            place = _place(path, text, key)
+            raise UsageError(place, key, f"is no option that can be set here; known are {', '.join(known)}")
         for name in takers:
             parameter = options[name][key]
-            found[name][str(parameter.name)] = _value(path, key, value, parameter)
+            found[name][str(parameter.name)] = _value(_place(path, text, key), key, value, parameter)
     return found
+
+
+def _place(path: Path, text: str, key: str) -> str:
+    """A file with the line of a key, where the key stands at the beginning of one."""
+    names = rf"^\s*[\"']?{re.escape(key)}[\"']?\s*="
+    line = next((number for number, line in enumerate(text.splitlines(), 1) if re.match(names, line)), None)
+    return str(path) if line is None else f"{path}:{line}"
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:
@@ -52,38 +61,57 @@ def _options(command: click.Command) -> dict[str, click.Option]:
     }
 
 
-def _value(path: Path, key: str, value: Any, parameter: click.Option) -> Any:
+def _value(place: str, key: str, value: Any, parameter: click.Option) -> Any:
+    found = _plain(place, key, value, parameter)
+    for text in found if isinstance(found, list) else [found]:
+        if "\0" in str(text):
+            raise UsageError(place, key, "has a NUL character, which is in no path and no name")
+        if not isinstance(text, bool):
+            try:
+                parameter.type.convert(str(text), parameter, None)
+            except click.BadParameter as error:
+                raise UsageError(place, key, error.message.rstrip(".")) from error
+    return found
+
+
+def _plain(place: str, key: str, value: Any, parameter: click.Option) -> Any:
+    """A value as the command line would give it."""
     is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
     if parameter.is_flag:
         if isinstance(value, bool):
             return value
-        raise UsageError(str(path), key, f"is {value!r} and has to be true or false")
+        raise UsageError(place, key, f"is {value!r} and has to be true or false")
     if parameter.multiple and is_list:
         return value
     if is_list:
         return ",".join(value)
     if isinstance(value, str | int) and not isinstance(value, bool):
         return [value] if parameter.multiple else value
-    raise UsageError(str(path), key, f"is {value!r} and has to be a text or a list of texts")
+    raise UsageError(place, key, f"is {value!r} and has to be a text or a list of texts")
 
 
-def _table() -> tuple[Path, Mapping[str, Any]]:
+def _table() -> tuple[Path, Mapping[str, Any], str]:
+    """The file that holds options, its table of them, and its text."""
     own, project = Path(_OWN), Path(_PROJECT)
     if own.is_file():
-        return own, _read(own)
+        return own, *_read(own)
     if project.is_file():
-        table = _read(project).get("tool", {}).get("ncu-roofline", {})
+        document, text = _read(project)
+        tools = document.get("tool", {})
+        # A table of another project is not ours to complain about.
+        table = tools.get("ncu-roofline", {}) if isinstance(tools, dict) else {}
         if not isinstance(table, dict):
-            raise UsageError(str(project), "tool.ncu-roofline", "is no table")
-        return project, table
-    return own, {}
+            raise UsageError(_place(project, text, "ncu-roofline"), "tool.ncu-roofline", "is not a table")
+        return project, table, text
+    return own, {}, ""
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> tuple[dict[str, Any], str]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        text = path.read_text("utf-8")
+        return tomllib.loads(text), text
+    except (OSError, ValueError, RecursionError) as error:
         if path.name == _PROJECT:
             # Not ours to complain about a file of another project.
-            return {}
+            return {}, ""
         raise UsageError("configuration", str(path), f"cannot be read: {error}") from error
