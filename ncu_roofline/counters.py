@@ -270,9 +270,7 @@ def own_peak(view: CounterView, counter: str) -> Resolved:
     return Resolved(value, recipe.astype(np.int8))
 
 
-def _best_of_device(
-    device: npt.NDArray[np.intp], per_cycle: FloatArray, doubt: FloatArray
-) -> FloatArray:
+def _best_of_device(device: npt.NDArray[np.intp], per_cycle: FloatArray, doubt: FloatArray) -> FloatArray:
     """The peak per cycle of each launch's device: that of its launch with the least doubt, the first of equal ones."""
     known = np.flatnonzero(~np.isnan(per_cycle))[::-1]
     order = known[np.argsort(-doubt[known], kind="stable")]

@@ -37,6 +37,8 @@ _PER: Final = (
 _UNIT_OF_THE_COUNT: Final = re.compile("(derived|nvl[rt]x)__")
 """Metrics whose rates ncu prints with the unit of the count, as in ``Gbyte`` for bytes per second."""
 
+_PER_CYCLE: Final = f"{COUNT}/cycle"
+
 _BASE: Final = {TIME: UNITS["ns"], RATIO: UNITS["%"]}
 """Base units of ncu that are not the SI ones; every other one has the factor 1."""
 
@@ -99,11 +101,14 @@ def _fits(dimension: str | None, unit: Unit, printed: str) -> bool:
         return unit.dimension.partition("/")[0] == COUNT and not unit.dimension.endswith("/s")
     if _UNIT_OF_THE_COUNT.match(printed):
         return unit.dimension in (dimension, dimension.partition("/")[0])
-    return unit.dimension == dimension
+    # NVIDIA's tables leave one half of "inst/cycle" out for some counters; neither half has a prefix.
+    return unit.dimension == dimension or (dimension == _PER_CYCLE and unit == UNITS.get(unit.noun))
 
 
 def _names(noun: str | None, dimension: str | None, unit: Unit) -> bool:
     """Whether a unit names what the metric counts; one that names nothing does."""
+    if dimension == _PER_CYCLE and unit.noun == "cycle":
+        return True
     if noun is None or unit.noun == "" or dimension == RATIO:
         return unit.noun != BYTE or dimension is None or dimension.startswith(BYTE)
     return unit.noun in _SAME_AS.get(noun, (noun,))

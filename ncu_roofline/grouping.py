@@ -156,7 +156,17 @@ def group_ranges(columns: Columns) -> Columns:
     """
     distinct = [tuple(dict.fromkeys(ranges or ())) for ranges in columns["nvtx"]]
     rows = np.repeat(np.arange(len(distinct)), [len(ranges) for ranges in distinct])
-    names = ("launch", "kind", "time", "device_time", *DEVICE_KEY, "bound.by", "bound.time", "bound.fraction", "bound.complete")
+    names = (
+        "launch",
+        "kind",
+        "time",
+        "device_time",
+        *DEVICE_KEY,
+        "bound.by",
+        "bound.time",
+        "bound.fraction",
+        "bound.complete",
+    )
     inside = {name: columns[name][rows] for name in names}
     inside["domain"] = objects(domain for ranges in distinct for domain, _ in ranges)
     inside["range"] = objects(name for ranges in distinct for _, name in ranges)

@@ -42,13 +42,16 @@ _AMBIGUOUS: Final = r"^-?[1-9][0-9]{0,2}\.[0-9]{3}$"
 _DECIMALS: Final = 2
 """Decimals that ncu prints, without zeros at the end."""
 
-_CLEAR: Final = 10
+_CLEAR: Final = 3
 """How many times as many numbers of one format as of the other make the others single damaged cells."""
 
 DURATION: Final = "gpu__time_duration"
 
 _SEPARATORS: Final = {"c": (",", "."), "european": (".", ",")}
-_GROUPED: Final = {name: rf"^[-+]?[0-9]{{1,3}}(?:\{group}[0-9]{{3}})+(?:\{point}[0-9]*)?$" for name, (group, point) in _SEPARATORS.items()}
+_GROUPED: Final = {
+    name: rf"^[-+]?[0-9]{{1,3}}(?:\{group}[0-9]{{3}})+(?:\{point}[0-9]*)?$"
+    for name, (group, point) in _SEPARATORS.items()
+}
 """Numbers with separators between thousands."""
 _INSTANCES: Final = r"(?s)^(-?[0-9.,]+(?:[eE][-+]?[0-9]+)?)\s*\(.*\)$"
 KINDS: Final = {

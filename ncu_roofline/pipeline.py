@@ -13,7 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ncu_roofline.analysis import Analysis, Input
-from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, joined, mapped, nothing, numbered_rows, unknown
+from ncu_roofline.arrays import (
+    BoolArray,
+    Columns,
+    FloatArray,
+    ObjectArray,
+    joined,
+    mapped,
+    nothing,
+    numbered_rows,
+    unknown,
+)
 from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Offers, from_device, from_file
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.claims import judge, read_claims
@@ -116,6 +126,7 @@ def analyze(
         raise UsageError("peak_source", peak_source, f"choose one of {', '.join(ORDERS)}")
     if peak_source == MEASURED and ceilings is None:
         raise UsageError("peak_source", peak_source, "needs a file of measured ceilings")
+    _refuse_nul(inputs=inputs, map=map, ceilings=ceilings, session=session, timing=timing, claims=claims)
     said = read_conditions(conditions) if conditions else {}
     page = read_session(str(session)) if session is not None else None
     measured = load_measured(Path(ceilings)) if isinstance(ceilings, str | Path) else ceilings
@@ -221,6 +232,19 @@ def analyze(
             sessions,
         ),
     )
+
+
+def _refuse_nul(**given: object) -> None:
+    """Refuse paths with a character that no path has.
+
+    Raises:
+        UsageError: naming the argument.
+
+    """
+    for argument, value in given.items():
+        for path in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(path, str | Path) and "\0" in str(path):
+                raise UsageError(argument, repr(str(path)), "has a NUL character, which no path has")
 
 
 def _places(

@@ -51,6 +51,7 @@ def from_stored(
         # A metric under its own name comes before the same one derived from another.
         if kind["metric"] not in values or kind["printed"] == kind["metric"]:
             values[kind["metric"]] = known * kind["times"] / (kind["per"] * kind["divide"])
+    _forget_zeros(values)
     values |= opcode_counters(stored.opcodes, used)
     exact = np.zeros(len(report))
     none = pl.DataFrame(schema=CELLS)
@@ -71,6 +72,21 @@ def from_stored(
         stored=stored.values,
         opcodes=stored.opcodes,
     )
+
+
+def _forget_zeros(values: dict[str, FloatArray]) -> None:
+    """Make zeros unknown in launches that were not measured: others have a duration, they have none, nor any count.
+
+    ncu stores 0 for some counters of such a launch and no number for the others.
+    """
+    times = [column for name, column in values.items() if name.startswith(DURATION)]
+    counts = {name: column for name, column in values.items() if "." in name and ".peak_sustained" not in name}
+    if not times:
+        return
+    has_count = np.any([column > 0 for column in counts.values()], axis=0)
+    not_measured = np.isnan(times).all(axis=0) & ~has_count
+    for name, column in counts.items() if not_measured.any() else ():
+        values[name] = np.where(not_measured, np.nan, column)
 
 
 def _kinds(values: Mapping[str, FloatArray], labels: Labels, used: AbstractSet[str]) -> pl.DataFrame:

@@ -145,7 +145,9 @@ def _plain(loader: Any, node: yaml.Node, path: str, file: YamlFile, lines: dict[
     try:
         value = loader.construct_object(node)
     except _WRONG_TAG as error:
-        file.report(path, f"is not a plain value: {getattr(error, 'problem', None) or f'{node.value!r} is no {_named(node)}'}")
+        file.report(
+            path, f"is not a plain value: {getattr(error, 'problem', None) or f'{node.value!r} is no {_named(node)}'}"
+        )
         return None
     if value is None or isinstance(value, str | int | float):
         return value

@@ -71,11 +71,29 @@ def result(
     return message((1, process), *names, *shape, *((13, metric) for metric in encoded), (22, 1), (23, 7))
 
 
-def block(
-    *results: bytes, strings: Strings | None = None, session: bytes = b"", ranges: tuple[bytes, ...] = ()
+def result_over(
+    metrics: Mapping[str, Value], strings: Strings, *, name: str | None = None, inside: Iterable[str] = ()
 ) -> bytes:
-    payload = b"".join(map(sized, (*results, *ranges)))
-    fields: list[tuple[int, int | bytes]] = [(1, 0), (2, len(results)), (5, len(payload)), (7, len(ranges))]
+    """A result over a range, a command list (which has a name) or a graph, inside some NVTX ranges."""
+    encoded = [(4, message((1, strings.number(metric)), (2, value(number)))) for metric, number in metrics.items()]
+    pushed = [(3, message((1, text))) for text in inside]
+    thread = message((1, 77), (2, message((1, 0), *pushed)))
+    state = message((1, message((1, 0), (2, "<default domain>"))), (2, thread))
+    nvtx = [(10, state)] if pushed else []
+    return message((1, 1), (2, 5), *encoded, *nvtx, (11, 1), *([] if name is None else [(18, name)]))
+
+
+def block(
+    *results: bytes,
+    strings: Strings | None = None,
+    session: bytes = b"",
+    ranges: tuple[bytes, ...] = (),
+    command_lists: tuple[bytes, ...] = (),
+    graphs: tuple[bytes, ...] = (),
+) -> bytes:
+    payload = b"".join(map(sized, (*results, *ranges, *command_lists, *graphs)))
+    counts = ((7, len(ranges)), (8, len(command_lists)), (9, len(graphs)))
+    fields: list[tuple[int, int | bytes]] = [(1, 0), (2, len(results)), (5, len(payload)), *counts]
     if strings is not None:
         fields.append((4, message(*((1, text) for text in strings.texts))))
     if session:

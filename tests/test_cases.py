@@ -80,8 +80,10 @@ def test_old_and_new_spellings_of_a_unit_are_one_duration(write: Write) -> None:
 
 
 def test_unknown_unit_of_a_counter_in_use_names_the_cell(write: Write) -> None:
-    with pytest.raises(nr.NcuRooflineError, match=r"report\.csv:2: .*fortnight"):
-        analysis_of(write, "5|k|T|fortnight|2.00")
+    found = finding(analysis_of(write, "5|k|T|fortnight|2.00"), "unit-not-understood")
+    assert found is not None
+    assert "on line 2 (2.00)" in found.message
+    assert "fortnight" in found.message
 
 
 NOT_AVAILABLE = ("0|k_na|DB||(!) n/a", "0|k_na|T|ns|1,000")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ncu_roofline.counters import (
+    PEAK_OF_PERCENTAGE,
     CounterView,
     activity,
     clock,
@@ -109,7 +110,13 @@ def test_peak_from_rate_over_its_percentage() -> None:
     # 1e9 per second at 25 % of peak: 4e9
     metrics = {"lts__t_sectors.sum.per_second": 1e9, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed": 0.25}
     found = own_peak(of(metrics), "lts__t_sectors")
-    assert (found.value[0], found.recipe[0]) == (4e9, 2)
+    assert (found.value[0], found.recipe[0]) == (4e9, PEAK_OF_PERCENTAGE)
+
+
+def test_peak_of_each_instance_times_the_cycles_of_all_over_the_time() -> None:
+    # 2 per instance and cycle, 1000 cycles of all instances together in 1 us: 2e9 per second.
+    metrics = {"lts__t_sectors.avg.peak_sustained": 2.0, "lts__cycles_elapsed.sum": 1000.0}
+    assert own_peak(of(metrics, time=1e-6), "lts__t_sectors").value[0] == pytest.approx(2e9)
 
 
 def test_zero_percent_of_peak_says_nothing_about_the_peak() -> None:

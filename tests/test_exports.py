@@ -133,7 +133,13 @@ def test_quantities_of_an_export_are_those_of_its_report(row: dict[str, str]) ->
             apart = np.where(extent == "at_least", np.maximum(apart, 0.0), np.abs(apart))
         allowed = reach[name] + ONE * np.abs(theirs) + (clock * np.abs(theirs) if name.endswith(".peak") else 0.0)
         wrong = known & ~(np.abs(apart) <= allowed)
-        assert not wrong.any(), (name, np.flatnonzero(wrong)[:3], values[wrong][:3], theirs[wrong][:3], allowed[wrong][:3])
+        assert not wrong.any(), (
+            name,
+            np.flatnonzero(wrong)[:3],
+            values[wrong][:3],
+            theirs[wrong][:3],
+            allowed[wrong][:3],
+        )
 
 
 @pytest.mark.parametrize("row", SUMMARIES, ids=ids(SUMMARIES))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas
 import pytest
 
 import ncu_roofline as nr
@@ -71,7 +73,23 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "R113": lambda: page({NAME: "A100-SXM4-40GB"}),
     "R114": lambda: binary_report.of_launches(2)[:-1],
     "R115": lambda: binary_report.of_launches(2),
-    "R116": lambda: binary_report.of_launches(1) + binary_report.block(ranges=(b"",)),
+    "R121": lambda: page({"DR": "5 inst"}),
+    "R122": lambda: pandas.read_csv(io.StringIO(page({}))).to_csv(),
+    "R123": lambda: page({}),
+    "R124": lambda: details(*launch(CLEAN | {"launch__grid_size": "2 "}), grid="(512, 1, 1)"),
+    "R125": lambda: details(*launch(CLEAN | {"launch__grid_size": "3 "}), grid="(512, 1, 1)"),
+    "R126": lambda: details(*launch(CLEAN), *launch(CLEAN, number=1)[:5]),
+    "M218": lambda: page({"dram__bytes.avg": "100 byte"}, gone=("DB",)),
+    "P310": lambda: page({"DB": "5,000,000 byte"}),
+    "P311": lambda: page(
+        {"lts__t_sector_hit_rate.pct": "10 %", "lts__t_sectors_srcunit_tex.sum": "320,000 sector", "DB": "1,000 byte"}
+    ),
+    "P312": lambda: page({"sm__inst_executed_pipe_xu.sum": "100 inst"}),
+    "X805": lambda: (
+        SUMMARY
+        + SUMMARY.splitlines()[1].replace('"gpu__time_duration.sum","us"', '"dram__bytes.sum.per_second","byte/s"')
+        + "\n"
+    ),
     "R117": lambda: '==PROF== Profiling "a" - 0: 100% - 1 pass\n==PROF== Profiling "b" - 1: 100%\n' + page({}),
     "C401": lambda: page({}),
     "C402": lambda: page({}),
@@ -167,6 +185,9 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     if code == "R111":
         (path.parent / "notes.txt").write_text("no report")
         path = path.parent
+    if code == "R123":
+        (path.parent / "pointer.ncu-rep").write_text("version https://git-lfs.github.com/spec/v1")
+        path = path.parent
     if code == "C401":
         (path.parent / "report_session.csv").write_text(SESSION_OF_ANOTHER)
     ceilings = path.parent / "roofs.yaml"
@@ -177,7 +198,7 @@ def test_rule_fires_on_its_case(write: Write, code: str) -> None:
     times = path.parent / "times.csv"
     (path.parent / "trace.csv").write_text(TRACE)
     times.write_text(TIMES.get(code, "kernel,grid,block,time_us\nk,512,256,10\n"))
-    if code.startswith("X") and code != "X804":
+    if code.startswith("X") and code not in ("X804", "X805"):
         again = path.parent / "again.csv"
         again.write_text(path.read_text() if code == "X801" else path.read_text().replace('"k"', '"other"'))
         inputs.append(again)
@@ -279,6 +300,8 @@ def test_collected_command_really_completes_the_picture(write: Write) -> None:
     def unit(metric: str) -> tuple[str, list[str]]:
         if "time_duration" in metric:
             return "us", ["20"]
+        if "bytes" in metric:
+            return ("byte/cycle" if metric.endswith("peak_sustained") else "byte"), ["100"]
         return ("hz", ["1000000000"]) if metric.endswith("per_second") else ("", ["100"])
 
     answered = nr.analyze(write(raw_page({metric: unit(metric) for metric in metrics}, cc="9.0"), "answered.csv"))

@@ -146,12 +146,43 @@ def test_bytes_of_captures_with_other_caches_are_not_paired(write: Write) -> Non
     assert columns["traffic.dram.external_rate"][0] != columns["traffic.dram.external_rate"][0]
 
 
-def test_damaged_report_of_a_folder_is_not_passed_over(tmp_path: Path) -> None:
+def test_damaged_report_of_a_folder_is_a_warning_and_the_others_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.ncu-rep").write_bytes(binary_report.of_launches(2))
     (tmp_path / "b.ncu-rep").write_bytes(binary_report.of_launches(2)[:-1])
-    with pytest.raises(nr.NcuRooflineError, match="damaged or cut"):
-        nr.analyze(tmp_path)
+    analysis = nr.analyze(tmp_path)
+    assert len(analysis) == 2
+    found = finding(analysis, "damaged-files")
+    assert found is not None
+    assert found.severity == Severity.WARNING
+    assert "b.ncu-rep (the report is damaged or cut" in found.message
     assert len(nr.analyze(tmp_path, partial=True)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.ncu-rep", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"),
+        ("x.ncu-rep", b""),
+        ("x.csv", b'"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'),
+        ("x.csv.gz", b"\x1f\x8b\x08\x00"),
+    ],
+)
+def test_file_of_a_folder_that_was_to_be_a_report_is_a_warning(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / "a.ncu-rep").write_bytes(binary_report.of_launches(2))
+    (tmp_path / name).write_bytes(content)
+    found = finding(nr.analyze(tmp_path), "damaged-files")
+    assert found is not None
+    assert name in found.message
+
+
+def test_other_file_of_a_folder_is_a_note(tmp_path: Path) -> None:
+    (tmp_path / "a.ncu-rep").write_bytes(binary_report.of_launches(2))
+    (tmp_path / "notes.txt").write_text("hello")
+    analysis = nr.analyze(tmp_path)
+    found = finding(analysis, "files-passed-over")
+    assert found is not None
+    assert found.severity == Severity.NOTE
+    assert finding(analysis, "damaged-files") is None
 
 
 # --- ranks ---

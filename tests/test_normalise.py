@@ -55,12 +55,17 @@ def test_value_that_is_not_there_is_unknown_and_not_zero(write: Write, text: str
     assert "dram__bytes.sum" in found.message
 
 
-def test_unknown_unit_on_a_used_counter_is_an_error_that_names_the_cell(write: Write) -> None:
+def test_unknown_unit_on_a_used_counter_makes_its_value_unknown_and_is_a_finding_that_names_the_cell(
+    write: Write,
+) -> None:
     path = write(details("0|k|DB|byte|5", "0|k|T|fortnight|2.00"))
-    with pytest.raises(nr.NcuRooflineError) as error:
-        nr.analyze(path)
-    for part in (f"{path}:3", TIME, "'2.00'", "'fortnight'"):
-        assert part in str(error.value)
+    analysis = nr.analyze(path)
+    assert row_of(analysis)["traffic.dram.bytes"] == 5.0
+    assert math.isnan(row_of(analysis)["time"])
+    found = finding(analysis, "unit-not-understood")
+    assert found is not None
+    for part in (path, "line 3", TIME, "2.00", "'fortnight'"):
+        assert part in found.message
 
 
 def test_unknown_unit_on_a_counter_that_no_map_uses_is_ignored(write: Write) -> None:
@@ -68,14 +73,22 @@ def test_unknown_unit_on_a_counter_that_no_map_uses_is_ignored(write: Write) -> 
     assert row_of(analysis)["time"] == pytest.approx(1e-6)
 
 
-def test_duration_without_a_unit_of_time_is_refused(write: Write) -> None:
-    with pytest.raises(nr.NcuRooflineError, match="unit of time"):
-        nr.analyze(write(details("0|k|T||1,000")))
+def test_duration_without_a_unit_is_nanoseconds_where_no_unit_with_a_prefix_is_printed(write: Write) -> None:
+    analysis = nr.analyze(write(details("0|k|T||1,000")))
+    assert row_of(analysis)["time"] == 1e-6
+    assert finding(analysis, "units-not-stated") is not None
 
 
-def test_percentage_without_its_sign_is_refused(write: Write) -> None:
-    with pytest.raises(nr.NcuRooflineError, match="percentage"):
-        nr.analyze(write(details("0|k|dram__bytes.sum.pct_of_peak_sustained_elapsed||50")))
+def test_duration_without_a_unit_is_unknown_where_others_have_one(write: Write) -> None:
+    analysis = nr.analyze(write(details("0|k|T||1,000", "0|k|DB|Mbyte|5")))
+    assert math.isnan(row_of(analysis)["time"])
+    assert row_of(analysis)["traffic.dram.bytes"] == 5e6
+    assert finding(analysis, "unit-not-understood") is not None
+
+
+def test_percentage_without_its_sign_is_one(write: Write) -> None:
+    analysis = nr.analyze(write(details("0|k|sm__throughput.avg.pct_of_peak_sustained_elapsed||50", "0|k|T|us|1")))
+    assert row_of(analysis)["utilization.sm__throughput"] == 0.5
 
 
 def test_text_in_a_number_is_a_finding_and_not_a_value(write: Write) -> None:
@@ -182,9 +195,10 @@ def test_report_of_2019_without_any_unit_is_in_base_units(write: Write) -> None:
     assert found["traffic.dram.bytes"] == 5120.0
 
 
-def test_duration_of_2019_without_a_unit_beside_units_is_refused(write: Write) -> None:
-    with pytest.raises(nr.NcuRooflineError, match="unit of time"):
-        nr.analyze(write(details("0|k|gpu__time_duration||5,952", "0|k|DB|byte|4,096", cc="6.1")))
+def test_duration_of_2019_without_a_unit_beside_units_is_unknown(write: Write) -> None:
+    analysis = nr.analyze(write(details("0|k|gpu__time_duration||5,952", "0|k|DB|byte|4,096", cc="6.1")))
+    assert math.isnan(row_of(analysis)["time"])
+    assert finding(analysis, "unit-not-understood") is not None
 
 
 @pytest.mark.parametrize("metric", ["nvlrx__bytes.sum.per_second", "derived__lts__lts2xbar_bytes.sum.per_second"])

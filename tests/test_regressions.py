@@ -194,9 +194,12 @@ def test_work_without_a_ceiling_keeps_the_bound_a_lower_one(write: Write) -> Non
 @pytest.mark.parametrize(
     ("metric", "unit"), [("DB", "us"), ("lts__t_sectors_srcunit_tex.sum", "%"), ("dram__bytes.sum.per_second", "byte")]
 )
-def test_unit_of_another_dimension_is_refused(write: Write, metric: str, unit: str) -> None:
-    with pytest.raises(nr.NcuRooflineError, match=metric if "__" in metric else "dram__bytes"):
-        nr.analyze(write(details(f"0|k|{metric}|{unit}|5")))
+def test_unit_of_another_dimension_makes_the_value_unknown(write: Write, metric: str, unit: str) -> None:
+    analysis = nr.analyze(write(details("0|k|T|us|20", f"0|k|{metric}|{unit}|5")))
+    found = finding(analysis, "unit-not-understood")
+    assert found is not None
+    assert (metric if "__" in metric else "dram__bytes") in found.message
+    assert not any(name.startswith("traffic.") and name.endswith(".bytes") for name in analysis.columns)
 
 
 @pytest.mark.parametrize("device", ["²", "9" * 5000, "gpu0"])

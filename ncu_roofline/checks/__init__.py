@@ -9,4 +9,15 @@ def run_rules(view: View) -> tuple[tuple[Finding, ...], tuple[SkippedRule, ...]]
     return run(RULES, view)
 
 
-__all__ = ["NOT_UNDERSTOOD", "RULES", "DeviceNote", "Evidence", "Finding", "InputFacts", "Rule", "SkippedRule", "View", "run_rules"]
+__all__ = [
+    "NOT_UNDERSTOOD",
+    "RULES",
+    "DeviceNote",
+    "Evidence",
+    "Finding",
+    "InputFacts",
+    "Rule",
+    "SkippedRule",
+    "View",
+    "run_rules",
+]

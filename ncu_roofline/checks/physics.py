@@ -117,12 +117,14 @@ def busy_above_peak(view: View) -> Iterator[Evidence]:
     Counters of one launch come from several passes, and in short kernels they do not fit together. The percentage is
     shown as it was printed.
     """
-    for column in view.matching("utilization.*"):
+    for column in [*view.matching("utilization.*"), *view.matching("utilization_active.*")]:
         busy = view.floats(column)
         hit = busy > _BUSY_LIMIT
         if hit.any():
             top = int(np.where(hit, busy, 0.0).argmax())
-            yield Evidence(hit, f"{column.partition('.')[2]} is at {busy[top]:.1%}{_where(hit, top)}, which cannot be.")
+            kind, _, name = column.partition(".")
+            cycles = " over its active cycles" if kind.endswith("_active") else ""
+            yield Evidence(hit, f"{name} is at {busy[top]:.1%}{cycles}{_where(hit, top)}, which cannot be.")
 
 
 def hit_rate_impossible(view: View) -> Iterator[Evidence]:

@@ -131,9 +131,7 @@ def negative_value(view: View) -> Iterator[Evidence]:
         yield from _refused(view, facts, facts.negative, "below zero, first {text} {unit}", advice)
 
 
-def _by_metric(
-    view: View, facts: InputFacts, cells: pl.DataFrame
-) -> Iterator[tuple[dict[str, Any], int, BoolArray]]:
+def _by_metric(view: View, facts: InputFacts, cells: pl.DataFrame) -> Iterator[tuple[dict[str, Any], int, BoolArray]]:
     """The cells of each metric and unit: the first as a row, how many there are, and their launches."""
     for part in cells.partition_by("metric", "unit", maintain_order=True):
         yield part.sort("line").row(0, named=True), part.height, _launches(view, facts, part)

@@ -91,7 +91,7 @@ RULES: Final = (
     Rule("P301", "above-ceiling", Severity.ERROR, ("*.peak",), physics.above_ceiling),
     Rule("P302", "too-short", Severity.NOTE, ("time",), physics.too_short),
     Rule("P303", "instruction-mix", Severity.NOTE, ("ceilings.*.mix.value",), physics.instruction_mix),
-    Rule("P304", "busy-above-peak", Severity.NOTE, ("utilization.*",), physics.busy_above_peak),
+    Rule("P304", "busy-above-peak", Severity.NOTE, ("utilization*.*",), physics.busy_above_peak),
     Rule("P305", "identity-broken", Severity.WARNING, (), physics.identity_broken),
     Rule("P306", "hit-rate-impossible", Severity.WARNING, ("hit_rate.*",), physics.hit_rate_impossible),
     Rule("P307", "reads-against-hit-rate", Severity.WARNING, ("hit_rate.*",), consistency.reads_against_hit_rate),
@@ -103,7 +103,9 @@ RULES: Final = (
         ("checks.instructions.*",),
         consistency.work_beyond_instructions,
     ),
-    Rule("P310", "dram-beyond-l2", Severity.NOTE, ("traffic.dram.bytes", "traffic.l2.bytes"), consistency.dram_beyond_l2),
+    Rule(
+        "P310", "dram-beyond-l2", Severity.NOTE, ("traffic.dram.bytes", "traffic.l2.bytes"), consistency.dram_beyond_l2
+    ),
     Rule("P311", "misses-without-source", Severity.WARNING, ("hit_rate.l2",), consistency.misses_without_source),
     Rule("P312", "transcendental-work", Severity.NOTE, ("checks.transcendental.*",), consistency.transcendental_work),
     Rule("X801", "launches-repeated", Severity.WARNING, (), aggregation.launches_repeated),

@@ -104,7 +104,8 @@ def _unpacked(path: str, stream: BufferedReader) -> bytes:
 
 
 def _damaged(path: str, error: Exception) -> InputError:
-    return InputError(path, f"the compressed file is damaged or cut: {error}", "Copy or write it again.")
+    problem = f"the compressed file is damaged or cut: {error}"
+    return InputError(path, problem, "Copy or write it again.", is_damaged=True)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,9 @@ def restored(path: str, text: Text, header: Header | None) -> Restored | None:
             return Restored(_written(rows), f"its cells are separated by {name} instead of commas")
     for separator in (",", *_SEPARATORS):
         if separator.encode() in head and (turned := _turned(_rows(text, separator))):
-            return Restored(_written(turned), "its rows and columns were exchanged; lines are counted after turning it back")
+            return Restored(
+                _written(turned), "its rows and columns were exchanged; lines are counted after turning it back"
+            )
     if header is not None:
         raise InputError(
             path,
@@ -121,7 +123,9 @@ def _written(rows: Sequence[Sequence[str]]) -> bytes:
             header = row
             writer.writerow(row)
         elif header:
-            writer.writerow([_cell(name, cell) for name, cell in zip(header, row, strict=False)] + list(row[len(header) :]))
+            writer.writerow(
+                [_cell(name, cell) for name, cell in zip(header, row, strict=False)] + list(row[len(header) :])
+            )
         else:
             stream.write(" ".join(row) + "\n")
     return stream.getvalue().encode()

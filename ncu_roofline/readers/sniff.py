@@ -70,7 +70,10 @@ def reject_binary(path: str, head: bytes) -> None:
     """
     if not head.strip(b"\0 \r\n\t"):
         raise InputError(
-            path, "the file is empty", "Export a report with `ncu --csv --page raw`.", is_damaged=_is_called_report(path)
+            path,
+            "the file is empty",
+            "Export a report with `ncu --csv --page raw`.",
+            is_damaged=_is_called_report(path),
         )
     if head.startswith(b"version https://git-lfs"):
         raise InputError(
@@ -114,7 +117,9 @@ def explain_no_table(path: str, text: bytes) -> InputError:
     if written := _REPORT_WRITTEN.search(text):
         name = written[1].decode("utf-8", "replace")
         return InputError(
-            path, "this is the log of a run of ncu, which has no results", f"ncu wrote them to {name}: analyse that file."
+            path,
+            "this is the log of a run of ncu, which has no results",
+            f"ncu wrote them to {name}: analyse that file.",
         )
     if message:
         return InputError(path, f"ncu profiled nothing; it says: {message}", cause)

@@ -78,7 +78,16 @@ def read_tables(
             )
         units, start, line = _units_row(path, form, text, header, log)
         columns = _wanted_columns(form, header, names)
-        table = Table(path, text, header, start, line, columns, _kept(form, columns, names, text[start : start + _NAMES_BYTES]), form != raw.FORM)
+        table = Table(
+            path,
+            text,
+            header,
+            start,
+            line,
+            columns,
+            _kept(form, columns, names, text[start : start + _NAMES_BYTES]),
+            form != raw.FORM,
+        )
         next_header: Header | None = None
         whole = rows_of_input(table, at) if header is first else None
         for part in rows_of_blocks(table, log, at) if whole is None else [whole]:

@@ -28,9 +28,7 @@ _BUSY_LEGEND: Final = (
     "busy: throughput in percent of its peak as ncu gives it (active: over the cycles in which the unit worked). The report has no amounts with ceilings of their own, "
     "so that nothing is said to bind; the highest of them is the first to look at."
 )
-_PART_LEGEND: Final = (
-    "9 of 10: how many launches of the row a value is of; the others lack it (>= where it is a sum)."
-)
+_PART_LEGEND: Final = "9 of 10: how many launches of the row a value is of; the others lack it (>= where it is a sum)."
 _TIMING_LEGEND: Final = (
     "timing: time of the same launches from elsewhere (--timing), ~ where it was found by a part of the name only; it "
     "is in no fraction and no bound."

@@ -1,0 +1,177 @@
+"""Results over ranges, graphs and command lists: entries of their own, never added to the launches inside them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import ncu_roofline as nr
+from ncu_roofline.analysis import Analysis
+from ncu_roofline.cli import main
+from tests.binary_report import BASIC, Strings, block, report, result, result_over
+from tests.conftest import Write
+from tests.support import H15, finding, quoted, row_of
+
+TIME, DRAM = "gpu__time_duration.sum", "dram__bytes.sum"
+OF_RANGE = BASIC | {TIME: 50000.0, DRAM: 7000.0}
+
+
+def mixed(**kinds: int) -> bytes:
+    """Two launches of 20 us each, and results over them of 50 us each."""
+    strings = Strings()
+    launches = [result(BASIC, strings) for _ in range(2)]
+    over = {
+        kind: tuple(
+            result_over(OF_RANGE, strings, name="list 7" if kind == "command_lists" else None, inside=("step", f"part{n}"))
+            for n in range(count)
+        )
+        for kind, count in kinds.items()
+    }
+    return report(block(*launches, strings=strings, **over))
+
+
+def only(kind: str, *, inside: tuple[str, ...] = ("step", "solve")) -> bytes:
+    strings = Strings()
+    entry = result_over(OF_RANGE, strings, inside=inside)
+    return report(block(strings=strings, **{kind: (entry,)}))
+
+
+def of(write: Write, content: bytes) -> Analysis:
+    return nr.analyze(write(content, "report.ncu-rep"))
+
+
+@pytest.mark.parametrize(("kind", "called"), [("ranges", "range"), ("graphs", "graph")])
+def test_result_over_several_launches_is_an_entry_with_counters_time_and_its_nvtx_name(
+    write: Write, kind: str, called: str
+) -> None:
+    row = row_of(of(write, only(kind)))
+    assert (row["kind"], row["kernel"], row["time"], row["traffic.dram.bytes"]) == (
+        called,
+        f"solve ({called})",
+        50e-6,
+        7000.0,
+    )
+    assert row["nvtx"] == (("<default domain>", "step"), ("<default domain>", "solve"))
+    assert (row["grid"], row["block"]) == (None, None)
+
+
+def test_range_without_a_name_is_called_as_ncu_does(write: Write) -> None:
+    assert of(write, only("ranges", inside=())).columns["kernel"].tolist() == ["range"]
+
+
+def test_command_list_has_its_own_name(write: Write) -> None:
+    columns = of(write, mixed(command_lists=1)).columns
+    assert (columns["kind"][2], columns["kernel"][2]) == ("command-list", "list 7")
+
+
+def test_kinds_follow_each_other_in_a_block_as_ncu_writes_them(write: Write) -> None:
+    columns = of(write, mixed(graphs=1, ranges=2, command_lists=1)).columns
+    assert columns["kind"].tolist() == ["kernel", "kernel", "range", "range", "command-list", "graph"]
+
+
+def test_time_of_a_range_is_not_added_to_the_launches_inside_it(write: Write) -> None:
+    analysis = of(write, mixed(ranges=1))
+    assert analysis.columns["device_time"].tolist() == pytest.approx([40e-6] * 3)
+    groups = analysis.groups()
+    by_kind = dict(zip(groups["kind"].tolist(), groups["share"].tolist(), strict=True))
+    assert by_kind["kernel"] == 1.0
+    assert by_kind["range"] != by_kind["range"]
+
+
+def test_total_below_the_table_leaves_ranges_out_and_says_so(write: Write) -> None:
+    path = write(mixed(ranges=2), "report.ncu-rep")
+    output = CliRunner().invoke(main, ["analyze", path]).stdout
+    assert "2 launches, total time 40.00 us" in output
+    assert "2 ranges beside them, not added: they contain launches." in output
+
+
+def test_ranges_alone_are_added_up(write: Write) -> None:
+    strings = Strings()
+    entries = tuple(result_over(OF_RANGE, strings, inside=(name,)) for name in ("a", "b"))
+    analysis = of(write, report(block(strings=strings, ranges=entries)))
+    assert analysis.groups()["share"].tolist() == [0.5, 0.5]
+
+
+def test_time_of_a_graph_is_added_to_kernels_outside_of_it(write: Write) -> None:
+    # ncu profiles a graph instead of its kernels, so that none of them is counted twice: 2 x 20 + 50 us.
+    assert of(write, mixed(graphs=1)).columns["device_time"].tolist() == pytest.approx([90e-6] * 3)
+
+
+def test_ranges_of_different_names_are_groups_of_their_own(write: Write) -> None:
+    names = of(write, mixed(ranges=2)).groups()["kernel"].tolist()
+    assert sorted(names) == ["k", "part0 (range)", "part1 (range)"]
+
+
+def test_json_says_of_each_entry_and_group_what_it_is(write: Write) -> None:
+    document = json.loads(of(write, mixed(ranges=1)).to_json())
+    assert [entry["kind"] for entry in document["launches"]] == ["kernel", "kernel", "range"]
+    assert {group["kind"] for group in document["groups"]} == {"kernel", "range"}
+
+
+def test_graph_has_the_finding_that_it_is_no_kernel(write: Write) -> None:
+    found = finding(of(write, mixed(graphs=1)), "graph-as-kernel")
+    assert found is not None
+    assert found.launches == (2,)
+
+
+def test_range_that_is_cut_is_damage(write: Write) -> None:
+    content = only("ranges")
+    with pytest.raises(nr.NcuRooflineError, match="damaged or cut"):
+        of(write, content[:-3])
+
+
+@pytest.mark.parametrize(("name", "kind"), [("range", "range"), ("graph", "graph"), ("solve/range", "range")])
+def test_table_has_the_kind_by_the_name_that_ncu_prints_where_there_is_no_grid(
+    write: Write, name: str, kind: str
+) -> None:
+    push = "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
+    header = [*H15[:4], push, *H15[4:]]
+    row = ["0", "1", "app", "host", '1  "<default domain>:solve:none:none:RGB:0x0:ASCII:solve" ', name, "1", "n/a", "n/a",
+           "n/a", "0", "8.0", "x", TIME, "us", "5"]  # fmt: skip
+    columns = nr.analyze(write("\n".join([quoted(header), quoted(row)]))).columns
+    assert (columns["kind"][0], columns["kernel"][0]) == (kind, f"solve ({kind})")
+
+
+def test_kernel_that_is_called_range_is_a_kernel(write: Write) -> None:
+    row = ["0", "1", "app", "host", "range", "1", "7", "(32, 1, 1)", "(8, 1, 1)", "0", "8.0", "x", TIME, "us", "5"]
+    assert nr.analyze(write("\n".join([quoted(H15), quoted(row)]))).columns["kind"].tolist() == ["kernel"]
+
+
+LOG = """[77] app@127.0.0.1
+  range, Context 1, Device 0, CC 8.0
+    Section: Command line profiler metrics
+    ---------------------- ----------- ------------
+    Metric Name            Metric Unit Metric Value
+    ---------------------- ----------- ------------
+    gpu__time_duration.sum          us           50
+    ---------------------- ----------- ------------
+"""
+
+
+def test_text_output_of_a_range_which_names_no_stream_is_read(write: Write) -> None:
+    row = row_of(nr.analyze(write(LOG, "log.txt")))
+    assert (row["kind"], row["time"], row["stream"]) == ("range", 50e-6, None)
+
+
+def test_nvidias_own_reader_takes_the_results_of_these_tests_for_the_same(write: Write) -> None:
+    ncu_report: Any = pytest.importorskip("ncu_report")
+    strings = Strings()
+    over = {
+        kind: (result_over(OF_RANGE | {DRAM: moved}, strings, name=name, inside=("step",)),)
+        for kind, name, moved in (("ranges", None, 1.0), ("command_lists", "list 7", 2.0), ("graphs", None, 3.0))
+    }
+    path = write(report(block(strings=strings, **over)), "report.ncu-rep")
+    part = ncu_report.load_report(path).range_by_idx(0)
+    actions = [part.action_by_idx(number) for number in range(part.num_actions())]
+    kinds = {
+        ncu_report.IAction.WorkloadType_RANGE: "range",
+        ncu_report.IAction.WorkloadType_CMDLIST: "command-list",
+        ncu_report.IAction.WorkloadType_GRAPH: "graph",
+    }
+    theirs = [(kinds[action.workload_type()], action.metric_by_name(DRAM).as_double()) for action in actions]
+    columns = nr.analyze(path).columns
+    ours = zip(columns["kind"].tolist(), columns["traffic.dram.bytes"].tolist(), strict=True)
+    assert sorted(ours) == sorted(theirs) == [("command-list", 2.0), ("graph", 3.0), ("range", 1.0)]
