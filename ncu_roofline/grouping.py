@@ -92,18 +92,18 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
 
     ``per_launch`` makes every launch a group of its own.
 
-    Columns: the key; ``launches`` (positions); ``invocations``; ``time``; ``share`` of the time on its
-    device; ``bound.by`` (what binds most of the time), ``bound.time``, ``bound.fraction``, ``bound.headroom``,
-    ``bound.complete``; ``leading.path``, ``leading.rate``, ``leading.share`` of the path that comes nearest
-    to its ceiling; ``timed`` (launches with a time); ``external.time`` (of times from elsewhere, where there are any) and ``external.weak``, whether
-    one was found by a part of its name only; ``<tier>.rate``, ``<tier>.share`` and ``<tier>.bytes``;
-    ``<path>.rate``, ``<path>.share`` and ``<path>.count`` of what is certainly work (not of an upper bound), each with
-    ``.known``, of how many launches these are: where some launches lack a quantity, all of a group are of the launches
-    that have them all, so that they may be divided by each other;
-    ``utilization.<name>.low`` and ``.high``, the same of ``utilization_active``; where there are ledgers (``--work``, ``--expect``) ``ledger`` (that of the
-    first launch), ``ledger.unit``, ``ledger.work``, ``ledger.executed``, ``ledger.compulsory`` and ``ledger.moved`` of
-    all launches of a group that has a ledger for each of them, and ``ledger.rate``, ``ledger.padding`` and
-    ``ledger.traffic`` of these sums.
+    Columns: the key; ``launches`` (positions); ``invocations``; ``time``; ``share`` of the time on its device;
+    ``bound.by`` (what binds most of the time), ``bound.time``, ``bound.fraction``, ``bound.headroom``,
+    ``bound.complete``; ``leading.path``, ``leading.rate``, ``leading.share`` of the path that comes nearest to its
+    ceiling; ``timed`` (launches with a time); ``external.time`` (of times from elsewhere, where there are any) and
+    ``external.weak``, whether one was found by a part of its name only; ``<tier>.rate``, ``<tier>.share`` and
+    ``<tier>.bytes``; ``<path>.rate``, ``<path>.share`` and ``<path>.count`` of what is certainly work (not of an upper
+    bound), each with ``.known``, of how many launches these are: where some launches lack a quantity, all of a group
+    are of the launches that have them all, so that they may be divided by each other; ``utilization.<name>.low`` and
+    ``.high``, the same of ``utilization_active``; where there are ledgers (``--work``, ``--expect``) ``ledger`` (that
+    of the first launch), ``ledger.unit``, ``ledger.work``, ``ledger.executed``, ``ledger.compulsory`` and
+    ``ledger.moved`` of all launches of a group that has a ledger for each of them, and ``ledger.rate``,
+    ``ledger.padding`` and ``ledger.traffic`` of these sums.
     """
     return _longest_first(_groups(columns, GROUP_KEY, per_launch=per_launch))
 

@@ -154,7 +154,7 @@ def _tier(
     """
     has_bytes = np.stack([amount.collected for amount in measures.values()])
     has_peak = has_bytes & np.stack([~np.isnan(amount.peak) | amount.peak_is_coarse for amount in measures.values()])
-    in_use = highest(has_bytes.astype(np.int8) + has_peak)
+    in_use = highest(list(has_bytes.astype(np.int8) + has_peak))
     ids = np.array(list(measures), dtype=object)
     ids_in_use = ids[in_use]
     ids_in_use[~has_bytes.any(axis=0)] = None

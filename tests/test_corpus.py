@@ -74,7 +74,8 @@ def test_report_parsed_in_blocks_is_the_report_parsed_at_once(
         ("26-other-smxx-matmul_triton_configH.ncu-rep", "Git LFS pointer"),
         ("37-text-smxx-tiny_ncu_fma_memory.txt", "No kernels were profiled"),
         ("40-text-smxx-flashinfer_paged_decode_gqa_bf16_b128_ctx8k_p64.ncu.csv", "returned an error code"),
-        ("timings/t01-algo23_cuda_gpu_trace.csv", "not a CSV report of Nsight Compute"),
+        ("timings/t01-algo23_cuda_gpu_trace.csv", "output of Nsight Systems"),
+        ("timings/t20-timing.csv", "not a CSV report of Nsight Compute"),
         ("timings/t03-algo23_capture.sqlite", "SQLite"),
     ],
 )
@@ -88,8 +89,12 @@ def test_details_and_raw_page_of_one_kernel_agree_within_printed_digits(corpus: 
     details = nr.analyze(str(corpus / "08-details-sm100-algo23_details.csv")).launches.iloc[0]
     raw = nr.analyze(str(corpus / "10-raw-sm100-algo23_raw.csv")).launches.iloc[0]
     assert details["time"] == pytest.approx(raw["time"], abs=0.005e-6)
-    for name in ("sm__throughput", "gpu__dram_throughput", "lts__throughput", "l1tex__throughput"):
+    for name in ("sm__throughput", "gpu__dram_throughput", "lts__throughput"):
         assert details[f"utilization.{name}"] == pytest.approx(raw[f"utilization.{name}"], abs=0.00005)
+    # The details page prints L1/TEX over active cycles.
+    l1 = "utilization_active.l1tex__throughput"
+    assert details[l1] == pytest.approx(raw[l1], abs=0.00005)
+    assert "utilization.l1tex__throughput" not in details
 
 
 def test_roofline_section_without_a_time_gives_rates_and_what_binds(corpus: Path) -> None:

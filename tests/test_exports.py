@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import functools
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np

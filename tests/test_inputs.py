@@ -13,7 +13,7 @@ from ncu_roofline.render.terminal import render_table
 from ncu_roofline.vocabulary import Severity
 from tests import binary_report
 from tests.conftest import Write
-from tests.support import details, finding, launch
+from tests.support import NESTED, details, finding, launch
 
 
 def capture(*kernels: str, **metrics: str) -> str:
@@ -244,3 +244,202 @@ def test_ranks_of_other_kernels_are_groups_of_their_own(write: Write) -> None:
 def test_inputs_are_not_captures_and_ranks_at_once(captures: list[str]) -> None:
     with pytest.raises(nr.NcuRooflineError, match="either captures of one run or ranks"):
         nr.analyze(*captures, merge=True, aggregate=True)
+
+
+# --- grids, ends of tables, groups ---
+
+
+def test_grid_in_threads_is_divided_by_the_block_and_said_so(write: Write) -> None:
+    # As ncu of 2020 printed it: 4096 blocks of 256 threads.
+    analysis = nr.analyze(write(details(*launch({"T": "5 us", "launch__grid_size": "4,096 "}), grid="(1048576, 1, 1)")))
+    assert analysis.columns["grid"].tolist() == [(4096, 1, 1)]
+    found = finding(analysis, "grid-in-threads")
+    assert found is not None
+    assert found.severity == Severity.NOTE
+
+
+def test_grid_in_threads_is_divided_in_each_direction(write: Write) -> None:
+    rows = launch({"T": "5 us", "launch__grid_size": "588 "})
+    analysis = nr.analyze(write(details(*rows, grid="(224, 672, 1)", block="(16, 16, 1)")))
+    assert analysis.columns["grid"].tolist() == [(14, 42, 1)]
+
+
+def test_grid_that_has_another_number_of_blocks_in_both_ways_is_a_finding_and_stays(write: Write) -> None:
+    analysis = nr.analyze(write(details(*launch({"T": "5 us", "launch__grid_size": "7 "}), grid="(1048576, 1, 1)")))
+    assert analysis.columns["grid"].tolist() == [(1048576, 1, 1)]
+    found = finding(analysis, "grid-contradicted")
+    assert found is not None
+    assert found.severity == Severity.WARNING
+    assert "1,048,576 blocks, launch__grid_size is 7" in found.message
+
+
+def test_grid_in_blocks_stays(write: Write) -> None:
+    analysis = nr.analyze(write(details(*launch({"T": "5 us", "launch__grid_size": "512 "}))))
+    assert analysis.columns["grid"].tolist() == [(512, 1, 1)]
+    assert finding(analysis, "grid-in-threads") is None
+
+
+THREE = {"T": "20 us", "DB": "5 byte", "FFMA": "7 inst"}
+
+
+def test_table_that_ends_inside_a_launch_says_so(write: Write) -> None:
+    rows = [row for n in range(3) for row in launch(THREE, number=n)]
+    found = finding(nr.analyze(write(details(*rows[:-2]))), "ends-inside-a-launch")
+    assert found is not None
+    assert found.launches == (2,)
+    assert "1 row of metrics, every other launch of this kernel at least 3" in found.message
+
+
+@pytest.mark.parametrize("kernel", ["k", "other"])
+def test_table_that_ends_with_a_launch_is_whole(write: Write, kernel: str) -> None:
+    rows = [*launch(THREE), *launch(THREE if kernel == "k" else {"T": "5 us"}, number=1, kernel=kernel)]
+    assert finding(nr.analyze(write(details(*rows))), "ends-inside-a-launch") is None
+
+
+def test_real_table_that_is_cut_in_its_last_launch_says_so(corpus: Path, write: Write) -> None:
+    lines = (corpus / "35-details-sm80-ncu_report.csv").read_text().splitlines(keepends=True)
+    assert finding(nr.analyze(write("".join(lines))), "ends-inside-a-launch") is None
+    assert finding(nr.analyze(write("".join(lines[:-3]))), "ends-inside-a-launch") is not None
+
+
+TEN = {"T": "100 us", "FFMA": "100,000,000 inst", "FADD": "0 inst", "FMUL": "0 inst", "DB": "100,000,000 byte"}
+# 2 x 1e8 FLOP and 1e8 byte in 100 us.
+FLOPS, BYTES = 2e12, 1e12
+
+
+def of_ten(write: Write, last: dict[str, str]) -> Analysis:
+    changed = {name: value for name, value in (TEN | last).items() if value}
+    rows = [row for n in range(9) for row in launch(TEN, number=n)]
+    return nr.analyze(write(details(*rows, *launch(changed, number=9))))
+
+
+@pytest.mark.parametrize("last", [{"T": "0 us"}, {"T": "n/a"}, {"T": ""}, {"DB": "n/a"}, {"FFMA": ""}])
+def test_group_of_which_one_launch_lacks_something_has_the_rates_of_the_others(
+    write: Write, last: dict[str, str]
+) -> None:
+    groups = of_ten(write, last).groups()
+    assert (groups["fp32.rate"][0], groups["dram.rate"][0]) == (pytest.approx(FLOPS), pytest.approx(BYTES))
+    assert (groups["fp32.known"][0], groups["dram.known"][0]) == (9, 9)
+
+
+def test_table_shows_of_how_many_launches_a_value_is_and_sums_as_lower_bounds(write: Write) -> None:
+    table = render_table(of_ten(write, {"T": ""}), width=200, color=False)
+    assert ">=900.0 us, 9 of 10" in table
+    assert "1000 GB/s, 9 of 10" in table
+    assert "9 of 10: how many launches" in table
+
+
+def test_bytes_without_a_time_are_a_lower_bound_where_a_launch_lacks_them(write: Write) -> None:
+    rows = [*launch({"DB": "5 Mbyte"}), *launch({"DB": "n/a"}, number=1)]
+    assert ">=5.000 MB, 1 of 2" in render_table(nr.analyze(write(details(*rows))), width=200, color=False)
+
+
+def test_group_in_which_no_launch_has_everything_has_each_amount_of_its_own_launches(write: Write) -> None:
+    without_bytes = {name: value for name, value in TEN.items() if name != "DB"}
+    rows = [*launch(without_bytes), *launch({"T": "100 us", "DB": "100,000,000 byte"}, number=1)]
+    groups = nr.analyze(write(details(*rows))).groups()
+    assert (groups["fp32.rate"][0], groups["dram.rate"][0]) == (pytest.approx(FLOPS), pytest.approx(BYTES))
+    assert (groups["fp32.known"][0], groups["dram.known"][0]) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["g1", "g2", "g3", "g4"])
+def test_case_of_ten_launches_of_which_one_lacks_something_has_the_values_of_nine(corpus: Path, name: str) -> None:
+    groups = nr.analyze(corpus.parent / "cases" / "inputs" / f"{name}.csv").groups()
+    assert (groups["fp32.rate"][0], groups["dram.rate"][0]) == (pytest.approx(2e12), pytest.approx(1e12))
+    assert (groups["fp32.known"][0], groups["dram.known"][0]) == (9, 9)
+
+
+# --- names that ncu prints with its options ---
+
+
+def test_metric_that_is_printed_as_label_and_name_is_known_by_its_name(write: Write) -> None:
+    rows = ["0|k|Duration (gpu__time_duration.sum)|us|20", "0|k|Any Label, of (any) kind (dram__bytes.sum)|byte|1,000"]
+    row = nr.analyze(write(details(*rows, section="Any Section"))).launches.iloc[0]
+    assert (row["time"], row["traffic.dram.bytes"]) == (pytest.approx(20e-6), 1000.0)
+
+
+def test_ranges_before_the_name_of_a_kernel_are_taken_off_where_the_launch_is_in_them(write: Write) -> None:
+    text = NESTED.replace('"k0"', '"step/forward/k0"').replace('"k3"', '"step/k3"')
+    kernels = nr.analyze(write(text)).columns["kernel"].tolist()
+    # The last launch is in no range.
+    assert kernels == ["k0", "k1", "k2", "step/k3"]
+
+
+# --- traffic that no tier explains, and work that no FLOP counts ---
+
+
+def test_dram_bytes_above_those_of_l2_are_a_finding_with_both(corpus: Path) -> None:
+    found = finding(nr.analyze(corpus.parent / "cases" / "inputs" / "f39b.csv"), "dram-beyond-l2")
+    assert found is not None
+    assert "300.0 MB moved at DRAM and only 200.0 MB at L2" in found.message
+
+
+SECTORS, HITS = "lts__t_sectors_srcunit_tex.sum", "lts__t_sector_hit_rate.pct"
+
+
+@pytest.mark.parametrize(
+    ("dram", "severity"),
+    [("33 Mbyte", None), ("50 Mbyte", Severity.NOTE), ("64 Mbyte", Severity.NOTE), ("66 Mbyte", Severity.WARNING)],
+)
+def test_dram_may_move_twice_what_l2_does_by_fetching_64_bytes(
+    write: Write, dram: str, severity: Severity | None
+) -> None:
+    # 1 million sectors are 32 MB; 1 MB may be of others.
+    found = finding(
+        nr.analyze(write(details(*launch({"T": "1 ms", SECTORS: "1,000,000 sector", "DB": dram})))), "dram-beyond-l2"
+    )
+    assert (found.severity if found else None) == severity
+
+
+@pytest.mark.parametrize(
+    ("more", "is_found"),
+    [({}, True), ({"lts__t_sectors_aperture_sysmem.sum": "900,000 sector"}, False), ({HITS: "90 %"}, False)],
+)
+def test_misses_that_dram_did_not_serve_are_a_finding_unless_another_memory_was_counted(
+    write: Write, more: dict[str, str], is_found: bool
+) -> None:
+    metrics = {"T": "1 ms", SECTORS: "1,000,000 sector", HITS: "10 %", "DB": "1 Mbyte"} | more
+    found = finding(nr.analyze(write(details(*launch(metrics)))), "misses-without-source")
+    assert (found is not None) == is_found
+    if found:
+        # 90 % of 32 MB
+        assert "28.80 MB of 32.00 MB missed in L2 (hit rate 10.0%) and DRAM moved 1.000 MB" in found.message
+
+
+@pytest.mark.parametrize(
+    "metric",
+    ["lts__t_bytes_op_write.sum", "lts__t_bytes_equiv_l1sectormiss_pipe_lsu_mem_global_op_st.sum"],
+)
+def test_writes_that_only_other_counters_tell_are_held_against_dram(write: Write, metric: str) -> None:
+    metrics = {"T": "1 ms", metric: "5,000,000 byte", "DW": "1,000 byte"}
+    found = finding(nr.analyze(write(details(*launch(metrics)))), "writes-left-in-l2")
+    assert found is not None
+    assert "SMs wrote 5.000 MB to L2, and 1.000 KB reached DRAM" in found.message
+
+
+@pytest.mark.parametrize(("instructions", "is_found"), [("1,000", False), ("2,000", True)])
+def test_transcendental_instructions_above_five_percent_are_a_note(
+    write: Write, instructions: str, is_found: bool
+) -> None:
+    # 32 x 1000 = 3.1 % of 1 032 000; 32 x 2000 = 6.0 % of 1 064 000.
+    metrics = {"T": "1 ms", "FFMA": "1,000,000 inst", "FADD": "0 inst", "FMUL": "0 inst",
+               "sm__inst_executed_pipe_xu.sum": f"{instructions} inst"}  # fmt: skip
+    found = finding(nr.analyze(write(details(*launch(metrics)))), "transcendental-work")
+    assert (found is not None) == is_found
+    if found:
+        assert found.message.startswith("6% of the floating-point instructions")
+
+
+@pytest.mark.parametrize("rollup", ["avg", "max", "min"])
+def test_value_per_unit_is_no_total_and_the_counter_to_collect_is_named(write: Write, rollup: str) -> None:
+    analysis = nr.analyze(write(details("0|k|T|us|20", f"0|k|dram__bytes.{rollup}|byte|1,000")))
+    assert "traffic.dram.bytes" not in analysis.columns
+    found = finding(analysis, "value-per-unit")
+    assert found is not None
+    assert f"dram__bytes.{rollup} is a value per unit" in found.message
+    assert found.help == "Collect the total: ncu --metrics dram__bytes.sum"
+
+
+def test_value_per_unit_beside_the_total_is_nothing_to_say(write: Write) -> None:
+    rows = ["0|k|T|us|20", "0|k|dram__bytes.avg|byte|100", "0|k|DB|byte|1,000"]
+    assert finding(nr.analyze(write(details(*rows))), "value-per-unit") is None

@@ -303,8 +303,14 @@ def test_launches_of_another_device_give_no_peak(write: Write) -> None:
 def test_bytes_are_of_the_same_measure_whether_or_not_the_digits_give_its_peak(write: Write) -> None:
     sectors, tag = "lts__t_sectors_srcunit_tex.sum", "lts__t_bytes.sum"
     share = f"{sectors}.pct_of_peak_sustained_elapsed"
-    metrics = {"T": "1 ms", sectors: "100 sector", share: "0.01 %", tag: "9,000 byte", f"{tag}.peak_sustained": "9 byte/cycle",
-               "lts__cycles_elapsed.avg.per_second": "1 Ghz"}  # fmt: skip
+    metrics = {
+        "T": "1 ms",
+        sectors: "100 sector",
+        share: "0.01 %",
+        tag: "9,000 byte",
+        f"{tag}.peak_sustained": "9 byte/cycle",
+        "lts__cycles_elapsed.avg.per_second": "1 Ghz",
+    }
     row = row_of(nr.analyze(write(details(*launch(metrics)))))
     assert (row["traffic.l2.measure"], row["traffic.l2.bytes"]) == ("sm", 3200.0)
     assert math.isnan(row["traffic.l2.peak"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,19 +14,22 @@ from ncu_roofline.analysis import Analysis
 from ncu_roofline.cli import main
 from tests.binary_report import BASIC, Strings, block, report, result, result_over
 from tests.conftest import Write
+from tests.report_as_csv import actions_of
 from tests.support import H15, finding, quoted, row_of
 
 TIME, DRAM = "gpu__time_duration.sum", "dram__bytes.sum"
-OF_RANGE = BASIC | {TIME: 50000.0, DRAM: 7000.0}
+OF_RANGE: dict[str, float | int | str] = dict(BASIC) | {TIME: 50000.0, DRAM: 7000.0}
 
 
 def mixed(**kinds: int) -> bytes:
     """Two launches of 20 us each, and results over them of 50 us each."""
     strings = Strings()
     launches = [result(BASIC, strings) for _ in range(2)]
-    over = {
+    over: dict[str, Any] = {
         kind: tuple(
-            result_over(OF_RANGE, strings, name="list 7" if kind == "command_lists" else None, inside=("step", f"part{n}"))
+            result_over(
+                OF_RANGE, strings, name="list 7" if kind == "command_lists" else None, inside=("step", f"part{n}")
+            )
             for n in range(count)
         )
         for kind, count in kinds.items()
@@ -36,7 +40,8 @@ def mixed(**kinds: int) -> bytes:
 def only(kind: str, *, inside: tuple[str, ...] = ("step", "solve")) -> bytes:
     strings = Strings()
     entry = result_over(OF_RANGE, strings, inside=inside)
-    return report(block(strings=strings, **{kind: (entry,)}))
+    of_kind: dict[str, Any] = {kind: (entry,)}
+    return report(block(strings=strings, **of_kind))
 
 
 def of(write: Write, content: bytes) -> Analysis:
@@ -67,7 +72,7 @@ def test_command_list_has_its_own_name(write: Write) -> None:
     assert (columns["kind"][2], columns["kernel"][2]) == ("command-list", "list 7")
 
 
-def test_kinds_follow_each_other_in_a_block_as_ncu_writes_them(write: Write) -> None:
+def test_results_of_several_kinds_in_one_block_are_all_read(write: Write) -> None:
     columns = of(write, mixed(graphs=1, ranges=2, command_lists=1)).columns
     assert columns["kind"].tolist() == ["kernel", "kernel", "range", "range", "command-list", "graph"]
 
@@ -129,8 +134,8 @@ def test_table_has_the_kind_by_the_name_that_ncu_prints_where_there_is_no_grid(
 ) -> None:
     push = "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
     header = [*H15[:4], push, *H15[4:]]
-    row = ["0", "1", "app", "host", '1  "<default domain>:solve:none:none:RGB:0x0:ASCII:solve" ', name, "1", "n/a", "n/a",
-           "n/a", "0", "8.0", "x", TIME, "us", "5"]  # fmt: skip
+    inside = '1  "<default domain>:solve:none:none:RGB:0x0:ASCII:solve" '
+    row = ["0", "1", "app", "host", inside, name, "1", "n/a", "n/a", "n/a", "0", "8.0", "x", TIME, "us", "5"]
     columns = nr.analyze(write("\n".join([quoted(header), quoted(row)]))).columns
     assert (columns["kind"][0], columns["kernel"][0]) == (kind, f"solve ({kind})")
 
@@ -159,13 +164,15 @@ def test_text_output_of_a_range_which_names_no_stream_is_read(write: Write) -> N
 def test_nvidias_own_reader_takes_the_results_of_these_tests_for_the_same(write: Write) -> None:
     ncu_report: Any = pytest.importorskip("ncu_report")
     strings = Strings()
-    over = {
+    over: dict[str, Any] = {
         kind: (result_over(OF_RANGE | {DRAM: moved}, strings, name=name, inside=("step",)),)
         for kind, name, moved in (("ranges", None, 1.0), ("command_lists", "list 7", 2.0), ("graphs", None, 3.0))
     }
-    path = write(report(block(strings=strings, **over)), "report.ncu-rep")
-    part = ncu_report.load_report(path).range_by_idx(0)
-    actions = [part.action_by_idx(number) for number in range(part.num_actions())]
+    # NVIDIA's reader reads the results of one kind of each block.
+    first = block(strings=strings, ranges=over.pop("ranges"))
+    others = [block(command_lists=over["command_lists"]), block(graphs=over["graphs"])]
+    path = write(report(first, *others), "report.ncu-rep")
+    actions = actions_of(Path(path))
     kinds = {
         ncu_report.IAction.WorkloadType_RANGE: "range",
         ncu_report.IAction.WorkloadType_CMDLIST: "command-list",

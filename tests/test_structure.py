@@ -52,8 +52,8 @@ LAYERS: dict[str, set[str]] = {
     "collect": {"counters", "maps", "vocabulary"},
     "identities": {"arrays", "counters", "maps"},
     "checks": {
-        "arrays", "claims", "collect", "counters", "errors", "formats", "identities", "identity", "maps", "readers", "timings",
-        "vocabulary", "wording",
+        "arrays", "claims", "collect", "counters", "errors", "formats", "identities", "identity", "maps",
+        "readers", "timings", "vocabulary", "wording",
     },
     "grouping": {"arrays", "vocabulary"},
     "budget": {

@@ -1,4 +1,4 @@
-"""Files that users write: whatever is in them, the end is a result or an error with file and place, never a traceback."""
+"""Files that users write: whatever is in them, the end is a result or an error with its place, never a traceback."""
 
 from __future__ import annotations
 
@@ -76,12 +76,14 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
 }
 
 ODD = (
-    "!!bool x", "!!int ''", "!!int x", "!!float x", "!!timestamp x", "!!null x", "!!binary x", "!!binary '***'", "!!set {a}",
-    "!!omap [a]", "!!pairs [a]", "!!python/object:os.system x", "!!str 5", "!x y", "[a, [b]]", "{a: {b: c}}", "[]", "{}",
-    ".nan", ".inf", "-.inf", "1e400", "1e-400", "0x", "0o9", "1_000", "-1", "0", "true", "~", "''", "' '", '"\\0"', '"\\ud800"',
-    "2024-01-01", "12:30:45", "9" * 400, "9" * 5000, "*undefined", "&a [*a]", "{[a]: b}", "? [a]\n", "<<", "{<<: *x}", "@", "`",
-    "%", "|", "[[1, n]]", "[[-1, rows]]", "[[1e999, rows]]", "[[rows, [1]]]", ">", "'", '"', "\t", "\x00", "é", "\u2028", "(", "[", "*", "gemm:", "gemm:m=", "gemm:m=1e999,n=1,k=1,dtype=fp16",
-    "axpy:n=0", "a b c", "1 / 0", "n ** n ** n", "().__class__", "9" * 30 + " TB/s", "nan TB/s", "-1 TB/s", "inf",
+    '!!bool x', "!!int ''", '!!int x', '!!float x', '!!timestamp x', '!!null x', '!!binary x', "!!binary '***'",
+    '!!set {a}', '!!omap [a]', '!!pairs [a]', '!!python/object:os.system x', '!!str 5', '!x y', '[a, [b]]',
+    '{a: {b: c}}', '[]', '{}', '.nan', '.inf', '-.inf', '1e400', '1e-400', '0x', '0o9', '1_000', '-1', '0', 'true',
+    '~', "''", "' '", '"\\0"', '"\\ud800"', '2024-01-01', '12:30:45', "9" * 400, "9" * 5000, '*undefined', '&a [*a]',
+    '{[a]: b}', '? [a]\n', '<<', '{<<: *x}', '@', '`', '%', '|', '[[1, n]]', '[[-1, rows]]', '[[1e999, rows]]',
+    '[[rows, [1]]]', '>', "'", '"', '\t', '\x00', 'é', '\u2028', '(', '[', '*', 'gemm:', 'gemm:m=',
+    'gemm:m=1e999,n=1,k=1,dtype=fp16', 'axpy:n=0', 'a b c', '1 / 0', 'n ** n ** n', '().__class__',
+    '999999999999999999999999999999 TB/s', 'nan TB/s', '-1 TB/s', 'inf',
 )  # fmt: skip
 """Values that no reader may stumble over."""
 
@@ -108,6 +110,17 @@ def mutated(text: str, rounds: int, seed: int) -> Iterator[str]:
         yield "\n".join(changed) + "\n"
 
 
+def problem_of(read: Callable[[Path], object], path: Path) -> str | None:
+    """The message of the error with which a file is refused; None if it is read."""
+    try:
+        read(path)
+    except nr.NcuRooflineError as error:
+        return str(error)
+    return None
+
+
+# A regular expression of a user may be one that Python warns of.
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("kind", READERS)
 def test_odd_file_of_a_user_is_read_or_refused_with_its_name(tmp_path: Path, kind: str) -> None:
     text, read = READERS[kind]
@@ -115,11 +128,9 @@ def test_odd_file_of_a_user_is_read_or_refused_with_its_name(tmp_path: Path, kin
     refused = 0
     for number, content in enumerate(mutated(text, ROUNDS, SEED)):
         path.write_text(content, encoding="utf-8", errors="surrogatepass")
-        try:
-            read(path)
-        except nr.NcuRooflineError as error:
-            refused += 1
-            assert str(path) in str(error), (number, content)
+        problem = problem_of(read, path)
+        refused += problem is not None
+        assert problem is None or str(path) in problem, (number, content)
     assert refused > ROUNDS / 10
 
 
@@ -163,10 +174,8 @@ def test_odd_stored_comparison_is_read_or_refused_with_its_name(tmp_path: Path) 
     assert from_json(str(path)).keys
     for content in mutated(text, ROUNDS, SEED):
         path.write_text(content, encoding="utf-8", errors="surrogatepass")
-        try:
-            from_json(str(path))
-        except nr.NcuRooflineError as error:
-            assert str(path) in str(error)
+        problem = problem_of(lambda path: from_json(str(path)), path)
+        assert problem is None or str(path) in problem
 
 
 CONFIGURATION = """fail-on = "never"
@@ -177,8 +186,8 @@ quiet = true
 expect = ["gemm:m=64,n=64,k=64,dtype=fp16,kernel=gemm"]
 """
 ODD_TOML = (
-    "1", "-1", "1.5", "nan", "inf", "true", '""', '"\\u0000"', "[]", "[1]", "[[1]]", "{}", "{a = 1}", "2024-01-01", "07:32:00",
-    "'''x", "9" * 5000, '"never', "[" * 2000, '"x"', '["x", 1]', "\x00", "=", "#",
+    "1", "-1", "1.5", "nan", "inf", "true", '""', '"\\u0000"', "[]", "[1]", "[[1]]", "{}", "{a = 1}", "2024-01-01",
+    "07:32:00", "'''x", "9" * 5000, '"never', "[" * 2000, '"x"', '["x", 1]', "\x00", "=", "#",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ncu_roofline.arrays import mapped, BoolArray, ObjectArray, mapped, numbered, numbered_rows
+from ncu_roofline.arrays import BoolArray, ObjectArray, mapped, numbered, numbered_rows
 from ncu_roofline.checks.rule import Evidence, View
 from ncu_roofline.formats import shape
 from ncu_roofline.timings import with_arguments

@@ -132,7 +132,7 @@ def misses_without_source(view: View) -> Iterator[Evidence]:
         worst = largest(missed - dram, hit)
         yield Evidence(
             hit,
-            f"{quantity(missed[worst], 'B')} of {quantity(seen[worst], 'B')} missed in L2 (hit rate {rate[worst]:.1%}), "
+            f"{quantity(missed[worst], 'B')} of {quantity(seen[worst], 'B')} missed in L2 (hit rate {rate[worst]:.1%}) "
             f"and DRAM moved {quantity(dram[worst], 'B')}{which(hit, worst)}: the rest came from a memory that was not "
             "counted.",
             "Collect lts__t_sectors_aperture_sysmem.sum and lts__t_sectors_aperture_peer.sum.",

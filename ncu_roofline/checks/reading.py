@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from ncu_roofline.arrays import BoolArray, mapped
-from ncu_roofline.errors import InputError
 from ncu_roofline.checks.rule import Evidence, InputFacts, View
+from ncu_roofline.errors import InputError
 from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count, some
 

@@ -29,8 +29,8 @@ _METRIC = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+(?:\.[a-z0-9_]+)*")
 _COUNTER = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*__[a-z0-9_]+|opcode:[A-Z][A-Z0-9_.]*[A-Z0-9]")
 _OPCODES = {"tensor", "half", "constant_loads"}
 _CHECKS = {
-    "dram.read", "dram.written", "l2.read", "l2.written", "l2.sysmem", "l2.peer", "instructions.warp", "instructions.thread",
-    "transcendental.warp", "transcendental.scalar",
+    "dram.read", "dram.written", "l2.read", "l2.written", "l2.sysmem", "l2.peer", "instructions.warp",
+    "instructions.thread", "transcendental.warp", "transcendental.scalar",
 }  # fmt: skip
 OWN_PEAK = "own"
 """Written for the peak of a part with one counter: that counter and its weight."""

@@ -3,7 +3,8 @@ r"""The container of a binary report: blocks of length-prefixed messages, walked
 Layout (NVIDIA, Nsight Compute Customization Guide, "Report File Format"): the magic ``NVR\0``, the size and message
 of the file header, then blocks until the end of the file. A block is the size and message of its header, then as many
 bytes as the header says, in which sources and the results of kernels, ranges, command lists and graphs follow each
-other, each as size and message. All sizes are little-endian 32-bit numbers. Whatever does not fit this exactly is damage.
+other, each as size and message. All sizes are little-endian 32-bit numbers. Whatever does not fit this exactly is
+damage.
 """
 
 from __future__ import annotations

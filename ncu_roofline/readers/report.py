@@ -30,11 +30,11 @@ RULE_SCHEMA: Final = pl.Schema(
 """One row per message of a rule of NVIDIA."""
 
 IDENTITY_COLUMNS: Final = (
-    "kind", "ncu_id", "process", "kernel", "function", "mangled", "context", "stream", "block", "grid", "device_ordinal", "cc",
-    "invocations", "nvtx_push_pop", "nvtx_start_stop", "nvtx", "line",
+    "kind", "ncu_id", "process", "kernel", "function", "mangled", "context", "stream", "block", "grid",
+    "device_ordinal", "cc", "invocations", "nvtx_push_pop", "nvtx_start_stop", "nvtx", "line",
 )  # fmt: skip
-"""Columns of ``RawReport.launches``: texts as printed, or None; ``kind`` is that of a binary report; ``nvtx`` has tuples of (domain, range) of a binary
-report, and ``line`` numbers (0: there are no lines)."""
+"""Columns of ``RawReport.launches``: texts as printed, or None; ``kind`` is that of a binary report; ``nvtx`` has
+tuples of (domain, range) of a binary report, and ``line`` numbers (0: there are no lines)."""
 
 REPLAY: Final = "==PROF== Creating report from application replay"
 """How ncu says that time and counters come from different runs of the application."""

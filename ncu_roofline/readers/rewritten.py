@@ -58,7 +58,7 @@ def restored(path: str, text: Text, header: Header | None) -> Restored | None:
     head = text[:_HEAD_BYTES]
     for separator in _SEPARATORS:
         if header is None and separator.encode() in head and _has_header(_rows(head, separator)):
-            rows = _rows(text, separator)
+            rows: Sequence[Sequence[str]] = _rows(text, separator)
             names = next(row for row in rows if _is_header(row))
             rows = _without_first(rows) if _ROW_NUMBERS.fullmatch(names[0]) else rows
             name = {"\t": "tabs"}.get(separator, f"{separator!r}")
@@ -89,7 +89,7 @@ def _rows(text: Text, separator: str) -> list[list[str]]:
 
 
 def _is_header(row: Sequence[str]) -> bool:
-    return _IDENTITY <= set(row) or {"Metric Name", "Invocations"} <= set(row)
+    return set(row) >= _IDENTITY or {"Metric Name", "Invocations"} <= set(row)
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -106,7 +106,7 @@ def _turned(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Rows made of columns, if the first cells of the rows are the names of columns; else nothing."""
     table = [row for row in rows if row]
     names = {row[0] for row in table}
-    if not (_IDENTITY <= names and any("__" in name for name in names)) or len({len(row) for row in table}) != 1:
+    if not (names >= _IDENTITY and any("__" in name for name in names)) or len({len(row) for row in table}) != 1:
         return []
     if _ROW_NUMBERS.fullmatch(table[0][0]):
         table = table[1:]

@@ -36,7 +36,8 @@ _RULER: Final = re.compile(rb"^\s*-{5,}[ -]*$", re.MULTILINE)
 _REPORT_WRITTEN: Final = re.compile(rb"^==PROF== Report: (\S.*?)\s*$", re.MULTILINE)
 _PAGE: Final = re.compile(
     rb'^"?(?:(?P<session>(?:Launch|Session) Attribute"?,"?Value)'
-    rb'|(?P<source>(?:#"?,"?)?(?:Address"?,"?Source|Source"?,"?(?:Warp Stall|# Samples|Sampling)|Address"?,"?.*Warp Stall)))',
+    rb'|(?P<source>(?:#"?,"?)?(?:Address"?,"?Source|Source"?,"?(?:Warp Stall|# Samples|Sampling)'
+    rb'|Address"?,"?.*Warp Stall)))',
     re.MULTILINE,
 )
 _NSYS_REPORTS: Final = (b"NVIDIA Tegra Profiler Report", b"QDSTRM")
@@ -168,8 +169,8 @@ def explain_no_launches(path: str, line: int, text: bytes, damaged: int) -> Inpu
     if damaged:
         return InputError(
             path,
-            f"none of the {damaged} rows of the table has as many cells as its header: they are cut, or another program "
-            "has removed the quotes around cells with commas",
+            f"none of the {damaged} rows of the table has as many cells as its header: they are cut, or another "
+            "program has removed the quotes around cells with commas",
             f"Analyse the table that ncu wrote, or export it again: {RAW_PAGE}",
             line=line,
             is_damaged=True,

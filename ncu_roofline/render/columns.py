@@ -18,8 +18,9 @@ from ncu_roofline.vocabulary import TensorState
 
 _INTEGERS: Final = ("launch", "input", "invocations", "device_ordinal")
 _FIRST: Final = (
-    "launch", "input", "kind", "ncu_id", "process", "kernel", "grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z",
-    "stream", "context", "nvtx", "device", "device_ordinal", "cc", "map", "invocations", "time", "time_source",
+    "launch", "input", "kind", "ncu_id", "process", "kernel", "grid.x", "grid.y", "grid.z", "block.x", "block.y",
+    "block.z", "stream", "context", "nvtx", "device", "device_ordinal", "cc", "map", "invocations", "time",
+    "time_source",
 )  # fmt: skip
 
 

@@ -25,8 +25,9 @@ _LEGEND: Final = (
     "in brackets: share of the ceiling of the same path or tier."
 )
 _BUSY_LEGEND: Final = (
-    "busy: throughput in percent of its peak as ncu gives it (active: over the cycles in which the unit worked). The report has no amounts with ceilings of their own, "
-    "so that nothing is said to bind; the highest of them is the first to look at."
+    "busy: throughput in percent of its peak as ncu gives it (active: over the cycles in which the unit worked). No "
+    "byte or FLOP counters with a known peak were collected, so there is no roofline; the busiest unit is the first to "
+    "look at."
 )
 _PART_LEGEND: Final = "9 of 10: how many launches of the row a value is of; the others lack it (>= where it is a sum)."
 _TIMING_LEGEND: Final = (
