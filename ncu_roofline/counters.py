@@ -92,12 +92,16 @@ _ACTIVITY: Final = (
 )  # fmt: skip
 
 ROLLUPS: Final = (
-    "", ".sum", ".avg", ".max", ".min", ".sum.per_cycle_elapsed", ".sum.per_second", ".avg.per_second",
+    "", ".sum", ".avg", ".max", ".sum.per_cycle_elapsed", ".sum.per_second", ".avg.per_second",
     ".sum.peak_sustained", ".avg.peak_sustained", ".sum.pct_of_peak_sustained_active",
     ".avg.pct_of_peak_sustained_active", ".sum.pct_of_peak_sustained_elapsed",
     ".avg.pct_of_peak_sustained_elapsed",
 )  # fmt: skip
 """Every rollup of a base counter that this module may read."""
+
+
+PER_UNIT: Final = (".avg", ".max", ".min")
+"""Rollups over the units of the chip, which are no totals."""
 
 
 @dataclass(frozen=True)
@@ -217,12 +221,12 @@ def is_collected(view: CounterView, counter: str) -> bool:
     return any(spelling + rollup in view.values for spelling in spellings(counter) for rollup in AMOUNTS)
 
 
-def per_unit(view: CounterView, counter: str) -> tuple[str, BoolArray]:
-    """Where only a value per unit of a base counter is known, which is no total; and the metric that has it first."""
-    names = [spelling + rollup for spelling in spellings(counter) for rollup in (".avg", ".max", ".min")]
+def per_unit(view: CounterView, counter: str) -> tuple[str, BoolArray] | None:
+    """A metric with a value per unit of a base counter, which is no total, and where nothing else is known of it."""
+    names = [spelling + rollup for spelling in spellings(counter) for rollup in PER_UNIT]
     known = [name for name in names if name in view.values]
     if not known:
-        return "", np.zeros(len(view.time), np.bool_)
+        return None
     has_any = np.any([~np.isnan(view.values[name]) for name in known], axis=0)
     return known[0], np.asarray(has_any & np.isnan(total(view, counter).value) & np.isnan(rate(view, counter).value))
 
@@ -256,7 +260,7 @@ def own_peak(view: CounterView, counter: str) -> Resolved:
     doubt = np.where(is_share, _doubt(view, "peak", counter), 0.0) if is_share.any() else np.zeros(len(usable))
     usable &= doubt < KNOWN_TO
     value, recipe = np.where(usable, resolved.value, np.nan), np.where(usable, resolved.recipe, NO_RECIPE)
-    if usable.all():
+    if usable.all() or not (usable.any() or _possible(view, "share", counter)):
         return Resolved(value, recipe.astype(np.int8))
     happened = rate(view, counter).value
     has_share = ~np.isnan(_resolve(view, "share", counter).value)

@@ -180,7 +180,6 @@ def _per_unit(
     traffic: Mapping[str, Mapping[str, Amount]],
 ) -> dict[tuple[str, str], BoolArray]:
     """Tiers and paths of which nothing is known but a value per unit of one of their counters."""
-    nowhere = np.zeros(len(view.time), np.bool_)
     alternatives = {name: path.alternatives for name, path in metric_map.paths.items()}
     alternatives |= {
         name: tuple(way for measure in tier.measures for way in measure.alternatives)
@@ -188,12 +187,14 @@ def _per_unit(
     }
     found = {}
     for name, ways in alternatives.items():
-        amounts = [work[name]] if name in work else traffic.get(name, {}).values()
-        collected = np.any([nowhere, *(amount.collected for amount in amounts)], axis=0)
+        amounts = [work[name]] if name in work else list(traffic.get(name, {}).values())
         for counter in dict.fromkeys(counter for way in ways for counter in way.counters()):
-            metric, hit = per_unit(view, counter)
-            if (hit & ~collected).any():
-                found[name, metric] = hit & ~collected
+            known = per_unit(view, counter)
+            if known is not None:
+                metric, hit = known
+                hit &= ~np.any([amount.collected for amount in amounts] or [~hit], axis=0)
+                if hit.any():
+                    found[name, metric] = hit
     return found
 
 

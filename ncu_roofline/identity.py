@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ObjectArray, joined, mapped, nothing, objects, unknown
 from ncu_roofline.devices import match_device
@@ -37,42 +38,43 @@ def identify(counters: Sequence[Counters], base: MetricMap) -> Columns:
     columns["invocations"] = mapped(_count, printed["invocations"].tolist()).astype(np.int64)
     columns["nvtx"] = _nvtx(printed["nvtx_push_pop"], printed["nvtx_start_stop"], printed["nvtx"])
     columns["line"] = printed["line"].astype(np.int64)
-    columns["kernel"] = _without_ranges(columns["kernel"], columns["nvtx"])
+    inside = np.flatnonzero(columns["nvtx"].astype(np.bool_))
+    columns["kernel"] = _without_ranges(columns["kernel"], columns["nvtx"], inside)
     columns["kind"] = _kinds(printed["kind"], columns["kernel"], printed["grid"], printed["block"])
-    columns["kernel"] = _named(columns["kernel"], columns["kind"], columns["nvtx"])
+    columns["kernel"] = _named(columns["kernel"], columns["kind"], columns["nvtx"], inside)
     return columns
 
 
 def _kinds(stored: ObjectArray, kernels: ObjectArray, grids: ObjectArray, blocks: ObjectArray) -> ObjectArray:
     """What each entry is a result of: as stored, else by the name that ncu prints where there is no grid and block."""
-    keys = list(zip(stored.tolist(), kernels.tolist(), grids.tolist(), blocks.tolist(), strict=True))
-    return mapped(lambda key: key[0] or _kind(*key[1:]), keys)
-
-
-def _kind(kernel: str | None, grid: str | None, block: str | None) -> str:
-    without_size = {grid, block} <= {None, "n/a"}
-    return str(kernel) if kernel in (RANGE, GRAPH) and without_size else KERNEL
-
-
-def _named(kernels: ObjectArray, kinds: ObjectArray, nvtx: ObjectArray) -> ObjectArray:
-    """Names of entries: ranges and graphs have that of the innermost NVTX range around them, as in ``step (range)``."""
-    found = kernels.copy()
-    for launch in np.flatnonzero(np.isin(kinds, (RANGE, GRAPH)) & nvtx.astype(np.bool_)):
-        domain = nvtx[launch][0][0]
-        inside = [name for of, name in nvtx[launch] if of == domain][-1]
-        found[launch] = f"{inside} ({kernels[launch]})"
+    found = np.where(stored == None, KERNEL, stored)  # noqa: E711 (element by element)
+    may_be = (stored == None) & mapped(lambda name: name in (RANGE, GRAPH), kernels.tolist()).astype(np.bool_)  # noqa: E711
+    for launch in np.flatnonzero(may_be):
+        if {grids[launch], blocks[launch]} <= {None, "n/a"}:
+            found[launch] = kernels[launch]
     return found
 
 
-def _without_ranges(kernels: ObjectArray, nvtx: ObjectArray) -> ObjectArray:
+def _named(kernels: ObjectArray, kinds: ObjectArray, nvtx: ObjectArray, inside: npt.NDArray[np.intp]) -> ObjectArray:
+    """Names of entries: ranges and graphs have that of the innermost NVTX range around them, as in ``step (range)``."""
+    found = kernels.copy() if len(inside) else kernels
+    for launch in inside:
+        if kinds[launch] in (RANGE, GRAPH):
+            domain = nvtx[launch][0][0]
+            innermost = [name for of, name in nvtx[launch] if of == domain][-1]
+            found[launch] = f"{innermost} ({kernels[launch]})"
+    return found
+
+
+def _without_ranges(kernels: ObjectArray, nvtx: ObjectArray, inside: npt.NDArray[np.intp]) -> ObjectArray:
     """Kernel names without the NVTX ranges that ``--print-nvtx-rename kernel`` puts before them, as in ``step/k(int)``.
 
-    Only ranges that the launch is in are taken off.
+    Only ranges that the launch is in are taken off; ``inside`` are the launches that are in any.
     """
-    found = kernels.copy()
-    for launch in np.flatnonzero(nvtx.astype(np.bool_)):
-        name, names = kernels[launch] or "", {name for _, name in nvtx[launch]}
-        while begin := next((f"{inside}/" for inside in names if name.startswith(f"{inside}/")), ""):
+    found = kernels.copy() if len(inside) else kernels
+    for launch in inside:
+        name, ranges = kernels[launch] or "", {f"{name}/" for _, name in nvtx[launch]}
+        while begin := next(filter(name.startswith, ranges), ""):
             name = name.removeprefix(begin)
         found[launch] = name or None
     return found
@@ -98,6 +100,8 @@ def grids_in_blocks(launches: Columns, blocks: FloatArray) -> Grids:
     """
     size = len(blocks)
     found = Grids(np.zeros(size, np.bool_), np.zeros(size, np.bool_), blocks)
+    if np.isnan(blocks).all():
+        return found
     grids, threads = launches["grid"], launches["block"]
     products = mapped(lambda grid: None if grid is None else math.prod(grid), grids.tolist())
     for launch in np.flatnonzero(~np.isnan(blocks) & (products != None) & (products != blocks)).tolist():  # noqa: E711

@@ -28,7 +28,7 @@ from ncu_roofline.ceilings import DEVICE, MEASURED, ORDERS, REPORT, Ceiling, Off
 from ncu_roofline.checks import DeviceNote, InputFacts, View, run_rules
 from ncu_roofline.claims import judge, read_claims
 from ncu_roofline.conditions import Conditions, common, read_conditions
-from ncu_roofline.counters import metrics_of
+from ncu_roofline.counters import PER_UNIT, metrics_of, spellings
 from ncu_roofline.devices import DeviceMatch, match_device
 from ncu_roofline.errors import InputError, UsageError
 from ncu_roofline.evaluate import HIT_RATE, Quantities, evaluate
@@ -183,7 +183,7 @@ def analyze(
         columns=table,
         inputs=_facts(reports, captures, measuring, [why for _, why in sessions], merge=merge),
         maps=maps,
-        read_metrics=_used_metrics(maps)[0],
+        read_metrics=lambda: _used_metrics(maps)[0],
         passed_over=tuple(passed_over),
         identities=_identities_of(table, maps, values, rounding),
         device_notes=notes,
@@ -264,6 +264,8 @@ def _used_metrics(maps: Collection[MetricMap]) -> tuple[frozenset[str], frozense
     for counter in frozenset().union(*(metric_map.base_counters() for metric_map in maps)):
         used |= metrics_of(counter)
     for metric_map in maps:
+        counters = {counter for alternative in metric_map.alternatives() for counter in alternative.counters()}
+        used.update(spelling + rollup for counter in counters for spelling in spellings(counter) for rollup in PER_UNIT)
         used.update(metric_map.time)
         used.update(counter + HIT_RATE for counter in metric_map.hit_rates.values())
         for name, metric in metric_map.attributes.items():

@@ -139,7 +139,7 @@ def _by_metric(view: View, facts: InputFacts, cells: pl.DataFrame) -> Iterator[t
 
 def _weight(view: View, metric: str) -> Severity:
     """How much a value that is not known matters: a warning where a map in use reads it."""
-    return Severity.WARNING if metric in view.read_metrics else Severity.NOTE
+    return Severity.WARNING if metric in view.read_metrics() else Severity.NOTE
 
 
 def _refused(view: View, facts: InputFacts, cells: pl.DataFrame, what: str, advice: str = "") -> Iterator[Evidence]:
@@ -389,7 +389,7 @@ def _lines(facts: InputFacts, kind: str, number: int) -> str:
 
 def _spelling(view: View, names: list[str]) -> str:
     """Names that exist and look like those that were not available."""
-    known = view.read_metrics
+    known = view.read_metrics()
     near = {name: get_close_matches(name, known - {name}, 1, 0.9) for name in names[:_SHOWN] if name not in known}
     meant = ", ".join(f"{name} -> {match[0]}" for name, match in near.items() if match)
     advice = "Not every chip has every metric: `ncu --query-metrics` lists those of a chip."

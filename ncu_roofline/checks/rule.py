@@ -79,8 +79,8 @@ class View:
     columns: Mapping[str, npt.NDArray[Any]]
     inputs: tuple[InputFacts, ...]
     maps: tuple[MetricMap, ...]
-    read_metrics: frozenset[str] = frozenset()
-    """Metrics, with rollup, that these maps read."""
+    read_metrics: Callable[[], frozenset[str]] = frozenset
+    """Gives the metrics, with rollup, that these maps read; few reports have a finding that needs them."""
     passed_over: tuple[InputError, ...] = ()
     """Files of a folder that are no reports, with what they are."""
     identities: tuple[Identity, ...] = ()

@@ -79,13 +79,12 @@ def kept(columns: Collection[str], names: AbstractSet[str] | None, *, with_label
     ]
 
 
-def cells(rows: Rows, launches: pl.Series) -> tuple[pl.DataFrame, npt.NDArray[np.int64], int]:
-    """Cells of the wanted metrics, with section, metric and unit as columns.
+def cells(rows: Rows, launches: pl.Series) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
+    """Cells of the wanted metrics, with section, metric and unit as columns; and how many rules each launch has.
 
-    Also how many rows of metrics each launch has, wanted or not, from launch 0 on; and the number of rule rows.
+    The latter from launch 0 on, as far as there are any.
     """
     all_rows = rows.frame.lazy().select(_CELL).with_columns(launch=launches).with_row_index("row")
     found = all_rows.filter(pl.col("metric").is_not_null()).collect()
-    is_rule = rows.frame[_IS_RULE].to_numpy()
-    of_launch = np.bincount(launches.to_numpy()[~is_rule] if is_rule.any() else launches.to_numpy())
-    return found.with_columns(line=rows.lines(found["row"].to_numpy())), of_launch, int(is_rule.sum())
+    rules = launches.gather(rows.frame[_IS_RULE].arg_true())
+    return found.with_columns(line=rows.lines(found["row"].to_numpy())), np.bincount(rules.to_numpy())

@@ -52,6 +52,12 @@ class Launches:
     identities: list[pl.DataFrame] = field(default_factory=list)
     """Of each row on a raw page, else of each sequence of rows that belong together."""
     count: int = 0
+    _sizes: list[Positions] = field(default_factory=list)
+
+    @property
+    def rows(self) -> Positions:
+        """How many rows each sequence has."""
+        return np.concatenate(self._sizes)
 
     def sequence(self, header: Header, rows: Rows, log: LineLog) -> tuple[pl.Series, Rows]:
         """Position of the identity of every row; identities are read from the first of rows that belong together.
@@ -71,7 +77,8 @@ class Launches:
         self.identities.append(identities)
         sequence = np.arange(self.count, self.count + identities.height, dtype=np.int32)
         self.count += identities.height
-        return pl.Series(np.repeat(sequence, np.diff(positions, append=rows.frame.height))), rows
+        self._sizes.append(np.diff(positions, append=rows.frame.height))
+        return pl.Series(np.repeat(sequence, self._sizes[-1])), rows
 
     def _begins(self, header: Header, frame: pl.DataFrame) -> Positions:
         """Rows that do not belong to the one before them."""

@@ -66,8 +66,7 @@ def read_tables(
     launches = Launches(wide=form == raw.FORM)
     cells: list[pl.DataFrame] = []
     printed = pl.DataFrame(schema=PRINTED_SCHEMA)
-    metric_rows: list[npt.NDArray[np.int64]] = []
-    rule_rows = 0
+    rules: list[npt.NDArray[np.int64]] = []
     while header is not None:
         if form != _form(path, header):
             raise InputError(
@@ -78,6 +77,7 @@ def read_tables(
             )
         units, start, line = _units_row(path, form, text, header, log)
         columns = _wanted_columns(form, header, names)
+        begin = b"" if form == raw.FORM else text[start : start + _NAMES_BYTES]
         table = Table(
             path,
             text,
@@ -85,7 +85,7 @@ def read_tables(
             start,
             line,
             columns,
-            _kept(form, columns, names, text[start : start + _NAMES_BYTES]),
+            _kept(form, columns, names, begin),
             form != raw.FORM,
         )
         next_header: Header | None = None
@@ -98,10 +98,9 @@ def read_tables(
             if form == raw.FORM:
                 cells.append(raw.cells(rows, sequence, printed.height))
             else:
-                found, of_sequence, rules = details.cells(rows, sequence)
+                found, rules_of = details.cells(rows, sequence)
                 cells.append(found)
-                metric_rows.append(of_sequence)
-                rule_rows += rules
+                rules.append(rules_of)
         if form == raw.FORM:
             printed = pl.concat([printed, raw.printed(columns, units)])
         header = next_header
@@ -119,14 +118,16 @@ def read_tables(
         cells=all_cells.with_columns(launch_of.gather(all_cells["launch"]).alias("launch")),
         printed=printed,
         skipped=log.result(),
-        rule_rows=rule_rows,
+        rule_rows=int(sum(part.sum() for part in rules)),
         rewritten=rewritten,
-        rows_of_launch=_rows_of_launch(metric_rows, launch_of) if form != raw.FORM else None,
+        rows_of_launch=None
+        if form == raw.FORM
+        else _per_launch([launches.rows, *(-part for part in rules)], launch_of),
     )
 
 
-def _rows_of_launch(parts: Sequence[npt.NDArray[np.int64]], launch_of: pl.Series) -> npt.NDArray[np.int64]:
-    """Rows of metrics of each launch, from those of the sequences in each part, which count on from part to part."""
+def _per_launch(parts: Sequence[npt.NDArray[np.int64]], launch_of: pl.Series) -> npt.NDArray[np.int64]:
+    """A number of each launch, from those of its sequences, which count on from part to part."""
     of_sequence = np.zeros(len(launch_of), np.int64)
     for part in parts:
         of_sequence[: len(part)] += part
