@@ -497,3 +497,10 @@ def test_lines_in_pieces_are_the_lines_of_the_text(monkeypatch: pytest.MonkeyPat
     some = numbers[1::3]
     assert [text[a:b] for a, b in zip(found.starts(some), found.ends(some), strict=True)] == expected[1::3]
     assert newlines.line_starts(text, begin).tolist() == found.starts(numbers).tolist()
+
+
+def test_row_of_units_with_a_line_break_in_a_cell_is_one_row(write: Write) -> None:
+    page = raw_page({"gpu__time_duration.sum": ("us", ["5"]), "dram__bytes.sum": ("by\nte", ["7"])})
+    analysis = nr.analyze(write(page))
+    assert analysis.columns["time"].tolist() == pytest.approx([5e-6])
+    assert "traffic.dram.bytes" not in analysis.columns

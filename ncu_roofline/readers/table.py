@@ -23,6 +23,8 @@ from ncu_roofline.readers.sniff import RAW_PAGE, explain_no_launches, explain_no
 _MESSAGES_BYTES = 1 << 20
 _PAGE_LINES, _PAGE_BYTES = 4, 1 << 12
 """Where the header of a page stands that names a kernel above its table of instructions."""
+_UNIT_LINES = 20
+"""How many lines a row of units may have, whose cells may have line breaks as any other."""
 _NAMES_BYTES = 1 << 18
 """How much of a table shows whether its metrics are printed as label and name: the first launch."""
 
@@ -156,11 +158,16 @@ def _units_row(path: str, form: str, text: Text, header: Header, log: LineLog) -
         return {}, start, line
     while start < len(text):
         row, end = line_at(text, start)
+        lines = 1
+        while row.count(b'"') % 2 and end < len(text) and lines < _UNIT_LINES:
+            more, end = line_at(text, end)
+            row, lines = row + more, lines + 1
         units = raw.units(header, row)
         if units:
-            return units, end, line + 1
+            return units, end, line + lines
         if is_record(row, quoted=header.quoted):
             break
+        row, end = line_at(text, start)
         log.skip("foreign", row, line)
         start, line = end, line + 1
     raise InputError(
