@@ -34,6 +34,7 @@ def joined(text: str, separator: str) -> str:
 REWRITTEN: dict[str, Callable[[str], str]] = {
     "pandas": lambda text: frame(text).to_csv(),
     "pandas without index": lambda text: frame(text).to_csv(index=False),
+    "written twice": lambda text: pandas.read_csv(io.StringIO(frame(text).to_csv())).to_csv(),
     "Unnamed: 0": lambda text: pandas.read_csv(io.StringIO(frame(text).to_csv())).to_csv(index=False),
     "reset index": lambda text: frame(text).reset_index().to_csv(index=False),
     "semicolons": lambda text: joined(text, ";"),

@@ -16,7 +16,7 @@ from typing import Final
 
 from ncu_roofline.errors import InputError
 from ncu_roofline.readers.lines import Header
-from ncu_roofline.readers.newlines import Text
+from ncu_roofline.readers.newlines import Text, line_at
 from ncu_roofline.readers.sniff import RAW_PAGE
 
 _SEPARATORS: Final = (";", "\t", "|")
@@ -26,6 +26,9 @@ _WHOLE: Final = re.compile(r"([0-9]+)\.0*")
 _ROW_NUMBERS: Final = re.compile(r"|index|Unnamed: 0|level_0")
 _FLOAT_ID: Final = re.compile(rb'(?:"?"?,.*\n)?"?[0-9]+\.0*"?,')
 """The first row, maybe behind the row of units, has an id that is a float."""
+_TOP_LINES: Final = 3
+_TOP_BYTES: Final = 100
+_ID_FIRST: Final = re.compile(rb'"?ID"?[,;\t|]')
 _IDENTITY: Final = frozenset({"ID", "Kernel Name"})
 
 
@@ -50,7 +53,7 @@ def restored(path: str, text: Text, header: Header | None) -> Restored | None:
 
     """
     if header is not None and _ROW_NUMBERS.fullmatch(header.columns[0]):
-        return Restored(_written(_without_first(_rows(text, ","))), "a column of row numbers was taken off")
+        return Restored(_written(_without_row_numbers(_rows(text, ","))), "a column of row numbers was taken off")
     if header is not None and _FLOAT_ID.match(text[header.body : header.body + _HEAD_BYTES]):
         return Restored(_written(_rows(text, ",")), "its ids were made floats")
     if header is not None and not (header.columns[0] == "Kernel Name" and "ID" not in header.columns):
@@ -58,16 +61,13 @@ def restored(path: str, text: Text, header: Header | None) -> Restored | None:
     head = text[:_HEAD_BYTES]
     for separator in _SEPARATORS:
         if header is None and separator.encode() in head and _has_header(_rows(head, separator)):
-            rows: Sequence[Sequence[str]] = _rows(text, separator)
-            names = next(row for row in rows if _is_header(row))
-            rows = _without_first(rows) if _ROW_NUMBERS.fullmatch(names[0]) else rows
+            rows = _without_row_numbers(_rows(text, separator))
             name = {"\t": "tabs"}.get(separator, f"{separator!r}")
             return Restored(_written(rows), f"its cells are separated by {name} instead of commas")
-    for separator in (",", *_SEPARATORS):
+    for separator in (",", *_SEPARATORS) if _may_be_turned(text) else ():
         if separator.encode() in head and (turned := _turned(_rows(text, separator))):
-            return Restored(
-                _written(turned), "its rows and columns were exchanged; lines are counted after turning it back"
-            )
+            how = "its rows and columns were exchanged; lines are counted after turning it back"
+            return Restored(_written(turned), how)
     if header is not None:
         raise InputError(
             path,
@@ -96,10 +96,21 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     return any(map(_is_header, rows))
 
 
-def _without_first(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Rows of the table without their first cell; lines before the header stay."""
-    begin = next((number for number, row in enumerate(rows) if _is_header(row)), 0)
-    return [*rows[:begin], *(row[1:] for row in rows[begin:])]
+def _without_row_numbers(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Rows of the table without the columns of row numbers before the others; lines before the header stay."""
+    begin, names = next(((number, row) for number, row in enumerate(rows) if _is_header(row)), (0, [""]))
+    added = next((place for place, name in enumerate(names) if not _ROW_NUMBERS.fullmatch(name)), 0)
+    return [*rows[:begin], *(row[added:] for row in rows[begin:])] if added else rows
+
+
+def _may_be_turned(text: Text) -> bool:
+    """Whether one of the first lines begins with the name of the column of ids."""
+    start = 0
+    for _ in range(_TOP_LINES):
+        line, start = line_at(text, start)
+        if _ID_FIRST.match(line[:_TOP_BYTES]):
+            return True
+    return False
 
 
 def _turned(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
