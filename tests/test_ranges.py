@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 import ncu_roofline as nr
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.cli import main
+from ncu_roofline.render.html import to_html
 from tests.binary_report import BASIC, Strings, block, report, result, result_over
 from tests.conftest import Write
 from tests.report_as_csv import actions_of
@@ -91,6 +93,16 @@ def test_total_below_the_table_leaves_ranges_out_and_says_so(write: Write) -> No
     output = CliRunner().invoke(main, ["analyze", path]).stdout
     assert "2 launches, total time 40.00 us" in output
     assert "2 ranges beside them, not added: they contain launches." in output
+
+
+def test_time_bar_of_the_page_has_no_part_for_a_range_beside_its_launches(write: Write) -> None:
+    # The bar is 40 us wide; ranges of 50 us each would reach beyond its end.
+    strings = Strings()
+    launches = [result(BASIC, strings, kernel=kernel) for kernel in ("a", "b")]
+    over = tuple(result_over(OF_RANGE, strings, inside=(name,)) for name in ("x", "y"))
+    page = to_html(of(write, report(block(*launches, strings=strings, ranges=over))))
+    (bar,) = re.findall(r'data-testid="timebar">.*?</div>', page, re.DOTALL)
+    assert re.findall(r"<title>\d+ (.+?): (.+?)</title>", bar) == [("a", "50.0%"), ("b", "50.0%")]
 
 
 def test_ranges_alone_are_added_up(write: Write) -> None:

@@ -217,8 +217,11 @@ def _links(finding: Finding, groups: dict[int, int]) -> str:
 
 
 def _time_bar(marks: Sequence[Mark], whole: float) -> Iterator[str]:
-    """Shares of the time, each a link to its group, and below each what of it the roof asks for."""
-    timed = [mark for mark in marks if mark.time > 0]
+    """Shares of the time, each a link to its group, and below each what of it the roof asks for.
+
+    A group without a share of the time (a range that holds kernels of its own row) takes no part.
+    """
+    timed = [mark for mark in marks if mark.time > 0 and not math.isnan(mark.share)]
     known = [mark for mark in timed if not math.isnan(mark.fraction)]
     if len(timed) > 1:
         yield from _bar(timed, whole)

@@ -65,7 +65,7 @@ def table(drawn: Sequence[Chart], *, controls: bool = True) -> Iterator[str]:
     others = sum(chart.groups for chart in drawn) - len(marks)
     if others:
         whole = sum(chart.time for chart in drawn)
-        rest = whole - sum(mark.time for mark in marks if not math.isnan(mark.time))
+        rest = whole - sum(mark.time for mark in marks if not math.isnan(mark.share))
         share = f", {rest / whole:.1%} of the time" if whole > 0 else ""
         yield f'<p class="muted">Others: {count(others, "group")}{share}.</p>'
 
