@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import ncu_roofline as nr
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.cli import main
+from ncu_roofline.comparison.stored import to_json as to_baseline
 from ncu_roofline.render.html import to_html
 from tests.binary_report import BASIC, Strings, block, report, result, result_over
 from tests.conftest import Write
@@ -103,6 +104,13 @@ def test_time_bar_of_the_page_has_no_part_for_a_range_beside_its_launches(write:
     page = to_html(of(write, report(block(*launches, strings=strings, ranges=over))))
     (bar,) = re.findall(r'data-testid="timebar">.*?</div>', page, re.DOTALL)
     assert re.findall(r"<title>\d+ (.+?): (.+?)</title>", bar) == [("a", "50.0%"), ("b", "50.0%")]
+
+
+def test_comparison_does_not_add_a_range_to_its_launches(write: Write, tmp_path: Path) -> None:
+    path, baseline = write(mixed(ranges=1), "report.ncu-rep"), tmp_path / "baseline.json"
+    assert nr.compare([path], [path]).whole.before.median == pytest.approx(40e-6)
+    baseline.write_text(to_baseline(nr.compare([path], [path]).before))
+    assert nr.compare([str(baseline)], [path]).whole.before.median == pytest.approx(40e-6)
 
 
 def test_ranges_alone_are_added_up(write: Write) -> None:

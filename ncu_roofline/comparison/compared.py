@@ -198,7 +198,7 @@ def _pair(before: Side, after: Side, one: Pair) -> Compared:
 
 
 def _whole(before: Side, after: Side) -> Compared:
-    everything = tuple(tuple(range(len(side.keys))) for side in (before, after))
+    everything = (before.in_total, after.in_total)
     times = [before.totals().tolist(), after.totals().tolist()]
     return Compared(
         name=WHOLE,

@@ -23,6 +23,8 @@ from ncu_roofline.wording import base_of
 
 LAUNCHES: Final = "launches"
 TIME: Final = "time"
+ADDED: Final = "launches.added"
+"""Launches that count in the whole; only where some do not."""
 BOUND: Final = "bound.time"
 REGISTERS: Final = "registers"
 """Registers per thread, the most of the launches of a group."""
@@ -74,9 +76,9 @@ class Device:
 class Side:
     """Kernel groups over samples. ``amounts``: arrays of groups x samples in SI base units, NaN where not known.
 
-    There are ``launches``, ``time``, ``bound.time``, ``clocks.*``, and for every path and tier its total
-    (``work.fp32.count``, ``traffic.dram.bytes``) and peak (``work.fp32.peak``). ``resources`` says which pipe or data
-    path each of them occupies; those of one add up.
+    There are ``launches`` (``launches.added`` where some are in no total), ``time``, ``bound.time``, ``clocks.*``, and
+    for every path and tier its total (``work.fp32.count``, ``traffic.dram.bytes``) and peak (``work.fp32.peak``).
+    ``resources`` says which pipe or data path each of them occupies; those of one add up.
     """
 
     sources: tuple[Source, ...]
@@ -109,10 +111,18 @@ class Side:
     def _nothing(self) -> FloatArray:
         return unknown(len(self.keys) * self.samples).reshape(len(self.keys), self.samples)
 
+    @cached_property
+    def in_total(self) -> tuple[int, ...]:
+        """Places of the groups that the whole is the sum of: no range beside the launches that it contains."""
+        if ADDED not in self.amounts:
+            return tuple(range(len(self.keys)))
+        return tuple(np.flatnonzero((self.amounts[ADDED] > 0).any(axis=1)).tolist())
+
     def totals(self) -> FloatArray:
-        """Time of every sample over all its groups; not known where a launch has no time or some were not run."""
-        launched = np.nan_to_num(self.amount(LAUNCHES))
-        times = np.where(launched > 0, self.amount(TIME), 0.0).sum(axis=0)
+        """Time of every sample over its whole; not known where a launch has no time or some were not run."""
+        places = list(self.in_total)
+        launched = np.nan_to_num(self.amount(LAUNCHES)[places])
+        times = np.where(launched > 0, self.amount(TIME)[places], 0.0).sum(axis=0)
         # A report in which launches of the others are missing is no sample of the same job.
         return np.where(launched.sum(axis=0) == launched.sum(axis=0).max(initial=0.0), times, np.nan)
 
@@ -146,6 +156,9 @@ def side_of(analysis: Analysis, *, per_launch: bool = False) -> Side:
     launched = whole_sum(columns["invocations"].astype(float), cells, shape[0] * shape[1])
     gone = launched == 0
     amounts: dict[str, FloatArray] = {LAUNCHES: launched}
+    added = analysis.adds_up()
+    if not added.all():
+        amounts[ADDED] = whole_sum(np.where(added, columns["invocations"], 0.0), cells, len(launched))
     for name, values in _summed(columns).items():
         amounts[name] = whole_sum(values, cells, len(launched))
     for name in CLOCKS:
