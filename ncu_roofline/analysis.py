@@ -12,7 +12,7 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray, Columns, mapped, nothing, ratio, repeated
 from ncu_roofline.checks import Finding, SkippedRule
 from ncu_roofline.conditions import Conditions
-from ncu_roofline.grouping import adds_up, group_launches, group_over_ranks, group_ranges
+from ncu_roofline.grouping import group_launches, group_over_ranks, group_ranges
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.measured import MeasuredCeilings
 from ncu_roofline.normalise import Counters
@@ -239,10 +239,6 @@ class Analysis:
         if self.aggregate and not per_launch:
             return group_over_ranks(self.columns)
         return group_launches(self.columns, per_launch=per_launch)
-
-    def adds_up(self) -> BoolArray:
-        """Entries whose times may be added up: ranges are not, beside the launches inside them (see ``grouping``)."""
-        return adds_up(self.columns)
 
     def ranges(self) -> Columns:
         """Launches of one NVTX range taken together, for each input and device (see ``grouping``)."""

@@ -84,7 +84,7 @@ def unit_of(metric: str, printed: str, asked: str | None, text: str, *, are_base
         unit = replace(unit, dimension=unit.dimension.replace(COUNT, BYTE), times=unit.times * _SECTOR_BYTES, noun=BYTE)
     if _fits(dimension, unit, printed) and _names(noun, dimension, unit):
         return unit, ""
-    return None, f"is printed in {text!r}, and it is {_called(metric, dimension)}"
+    return None, f"has the unit {text!r}, but it is {_called(metric, dimension)}"
 
 
 def _is_scaled(dimension: str | None) -> bool:
@@ -120,6 +120,6 @@ def _called(metric: str, dimension: str | None) -> str:
         return "a duration" if dimension == TIME else "a percentage"
     noun = _noun_of(metric.partition(".")[0])
     names = {BYTE: "bytes", _SECTOR: "sectors", "cycle": "cycles", "inst": "instructions"}
-    counted = names.get(noun or "", "a count")
+    counted = f"a number of {names.get(noun or '', 'events')}"
     per = (dimension or "").partition("/")[2]
     return f"{counted} per {'second' if per == 's' else per}" if per else counted

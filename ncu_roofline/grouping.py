@@ -44,7 +44,8 @@ Codes = npt.NDArray[np.intp]
 def adds_up(columns: Columns) -> BoolArray:
     """Entries whose times may be added up: a range has the launches inside it, so it is not added to those beside it.
 
-    Where an input has nothing but ranges on a device, they are added up.
+    Where an input has nothing but ranges on a device, they are added up. Decided once over all entries of the inputs:
+    a selection of them keeps what was decided, in the column ``adds_up``.
     """
     is_range = np.asarray(columns["kind"] == RANGE)
     if not is_range.any():
@@ -57,7 +58,7 @@ def adds_up(columns: Columns) -> BoolArray:
 def device_time(columns: Columns) -> FloatArray:
     """Time of all launches on the device of each launch, in seconds; not known where none has a time."""
     codes, size = _codes(columns, DEVICE_KEY)
-    return _sum(np.where(adds_up(columns), columns["time"], np.nan), codes, size)[codes]
+    return _sum(np.where(columns["adds_up"], columns["time"], np.nan), codes, size)[codes]
 
 
 def group_over_ranks(columns: Columns) -> Columns:
@@ -99,7 +100,8 @@ def group_launches(columns: Columns, *, per_launch: bool = False) -> Columns:
     ``external.weak``, whether one was found by a part of its name only; ``<tier>.rate``, ``<tier>.share`` and
     ``<tier>.bytes``; ``<path>.rate``, ``<path>.share`` and ``<path>.count`` of what is certainly work (not of an upper
     bound), each with ``.known``, of how many launches these are: where some launches lack a quantity, all of a group
-    are of the launches that have them all, so that they may be divided by each other; ``utilization.<name>.low`` and
+    are of the launches that have them all; ``may_divide``, whether those with the same ``.known`` are of the same
+    launches, so that they may be divided by each other; ``utilization.<name>.low`` and
     ``.high``, the same of ``utilization_active``; where there are ledgers (``--work``, ``--expect``) ``ledger`` (that
     of the first launch), ``ledger.unit``, ``ledger.work``, ``ledger.executed``, ``ledger.compulsory`` and
     ``ledger.moved`` of all launches of a group that has a ledger for each of them, and ``ledger.rate``,
@@ -113,7 +115,7 @@ def _groups(columns: Columns, key: Sequence[str], *, per_launch: bool = False) -
     result, order, begins = _together(columns, key, codes, size)
     result["invocations"] = np.bincount(codes, columns["invocations"], minlength=size).astype(np.int64)
     result["timed"] = np.bincount(codes, ~np.isnan(columns["time"]), minlength=size).astype(np.int64)
-    known = _known(columns, codes, size)
+    known, result["may_divide"] = _known(columns, codes, size)
     result |= _paths(columns, codes, size, known)
     if "external.time" in columns:
         result["external.time"] = whole_sum(columns["external.time"], codes, size)
@@ -151,16 +153,22 @@ def _ledgers(columns: Columns, codes: Codes, size: int, first: Codes) -> Columns
 def group_ranges(columns: Columns) -> Columns:
     """NVTX ranges of each input and device, longest first; a launch counts once in every range around it.
 
+    A result over a range beside its launches does not count.
+
     Columns: ``input``, ``device_ordinal``, ``domain``, ``range``, ``launches`` (positions), ``time``, ``share`` of
     the time on the device, and the ``bound.`` columns of ``group_launches``.
     """
-    distinct = [tuple(dict.fromkeys(ranges or ())) for ranges in columns["nvtx"]]
+    distinct = [
+        tuple(dict.fromkeys(ranges or ())) if counts else ()
+        for ranges, counts in zip(columns["nvtx"], columns["adds_up"], strict=True)
+    ]
     rows = np.repeat(np.arange(len(distinct)), [len(ranges) for ranges in distinct])
     names = (
         "launch",
         "kind",
         "time",
         "device_time",
+        "adds_up",
         *DEVICE_KEY,
         "bound.by",
         "bound.time",
@@ -187,7 +195,8 @@ def _together(
         tuple(part.tolist()) for part in np.split(columns["launch"][order], begins[1:]) if size
     )
     result["time"] = time
-    result["share"] = np.where(adds_up(columns)[first], ratio(time, columns["device_time"][first]), np.nan)
+    result["share"] = ratio(time, columns["device_time"][first])
+    result["share"][np.bincount(codes, ~columns["adds_up"], minlength=size) > 0] = np.nan
     return result | _bound(columns, codes, size), order, begins
 
 
@@ -235,14 +244,16 @@ def leading_bound(columns: Columns, codes: Codes, size: int) -> ObjectArray:
     return leading
 
 
-def _known(columns: Columns, codes: Codes, size: int) -> dict[str, BoolArray]:
-    """Launches of which each tier and path counts in its group.
+def _known(columns: Columns, codes: Codes, size: int) -> tuple[dict[str, BoolArray], BoolArray]:
+    """Launches of which each tier and path counts in its group, and the groups whose values may be divided.
 
     Those are the launches with an amount and a time and, where some launch of the group has them, all other core tiers
     and floating-point paths; if there are none such, those with the amount (and a time, if any has both). A part of an
-    amount counts only where no launch of the group has the whole.
+    amount counts only where no launch of the group has the whole. An upper bound of the work on a path does not count
+    itself, and takes nothing from the others. Values of a group may be divided by each other where some launches have
+    all, or all launches that have any have the same, and as many of them count.
     """
-    found = {}
+    found, measured = {}, {}
     for name in (*TIERS, *PATHS):
         prefix = amount_prefix(name)
         if f"{prefix}.rate" in columns:
@@ -253,15 +264,21 @@ def _known(columns: Columns, codes: Codes, size: int) -> dict[str, BoolArray]:
                 counts = np.asarray(extent != None)  # noqa: E711 (element by element)
             counts &= ~np.isnan(columns[f"{prefix}.{'bytes' if name in TIERS else 'count'}"])
             found[name] = np.where(_any(exact & counts, codes, size), exact & counts, counts)
+            measured[name] = found[name] | np.asarray(extent == Extent.AT_MOST.label)
     timed = ~np.isnan(columns["time"])
     both = {name: counts & timed for name, counts in found.items()}
-    shared = [mine for name, mine in both.items() if name in (*CORE_TIERS, *FLOP_PATHS)]
-    common = np.all([timed, *(mine | ~_any(mine, codes, size) for mine in shared)], axis=0)
-    common |= ~_any(common, codes, size)
+    every = np.ones(len(codes), np.bool_)
+    shared = [measured[name] for name in found if name in (*CORE_TIERS, *FLOP_PATHS)]
+    common = np.all([timed, *(mine & timed | ~_any(mine & timed, codes, size) for mine in shared)], axis=0)
+    has_common = _any(common, codes, size)
+    lacking = np.any([every & False, *(_any(mine, codes, size) & ~mine for mine in shared)], axis=0)
+    lacking &= np.any([every & False, *shared], axis=0)
+    may_divide = np.bincount(codes, has_common | ~_any(lacking, codes, size), minlength=size) > 0
+    common |= ~has_common
     return {
         name: np.where(_any(mine, codes, size), mine & (common | ~_any(mine & common, codes, size)), found[name])
         for name, mine in both.items()
-    }
+    }, may_divide
 
 
 def _any(hit: BoolArray, codes: Codes, size: int) -> BoolArray:

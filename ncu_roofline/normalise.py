@@ -26,7 +26,8 @@ from ncu_roofline.units import BYTE, COUNT, TIME, Unit, find_unit
 from ncu_roofline.vocabulary import OPCODE
 
 _METRIC_NAME: Final = r"^[a-z0-9_:]+__[a-z0-9_]+(\.[a-z0-9_]+)*$"
-
+MEASURABLE: Final = (1e-30, 1e30)
+"""Limits of what a counter in base units can be: 64 bits count to 1.8e19, and no GPU does 1e30 of anything a second."""
 
 DURATION: Final = "gpu__time_duration"
 
@@ -189,6 +190,10 @@ def normalise(
     negative, cells = _apart(cells, value < 0, "reading")
     bad_units, cells = _apart(cells, _flags(problem is not None for problem in kinds["problem"]), "kind")
     cells = _base_units(cells, readings, kinds)
+    beyond = ~is_measurable(cells["value"].to_numpy())
+    if beyond.any():
+        not_numbers = pl.concat([not_numbers, cells.filter(beyond).select(not_numbers.columns)])
+        cells = cells.filter(~beyond)
     values, rounding = _columns(cells, kinds, len(report))
     conflicts = cells.clear()
     if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
@@ -213,9 +218,9 @@ def normalise(
         not_available=pl.concat(
             [described(missing, kinds).select("launch", "metric"), _other_not_available(report, used | texts)]
         ),
-        not_numbers=described(not_numbers, kinds),
+        not_numbers=with_others(described(not_numbers, kinds), values),
         negative=described(negative, kinds),
-        bad_units=described(bad_units, kinds),
+        bad_units=with_others(described(bad_units, kinds), values),
         locale=chosen,
         has_units=not any(map(_is_of_base, kinds.iter_rows(named=True))),
         opcodes=opcodes,
@@ -237,7 +242,8 @@ def _by_kind(report: RawReport, labels: Labels, used: frozenset[str]) -> tuple[p
     ]
     # ncu prints no unit where it does not know one, and then it chooses no prefix either: reports of 2019, and those
     # of a chip that is newer than the ncu which exports them.
-    are_base = not any(is_scaled(find_unit(unit)) for _, _, _, unit, _ in wanted)
+    units = {unit: find_unit(unit) for unit in report.printed["unit"].unique() if unit}
+    are_base = not any(known is None or is_scaled(known) for known in units.values())
     codes: dict[str, int] = {}
     rows = []
     for number, section, name, unit, targets in wanted:
@@ -262,6 +268,13 @@ def _by_kind(report: RawReport, labels: Labels, used: frozenset[str]) -> tuple[p
         row = np.repeat(np.arange(len(times)), times)
         cells, kind = cells[row], kind[row] + np.arange(len(row)) - (np.cumsum(times) - times)[row]
     return cells.select("launch", "line", pl.Series("kind", kind, pl.UInt32), "text"), kinds
+
+
+def is_measurable(values: FloatArray) -> BoolArray:
+    """Whether numbers in base units are zero or of a size that a counter can have."""
+    least, most = MEASURABLE
+    size = np.abs(values)
+    return np.asarray((size == 0) | ((size >= least) & (size <= most)))
 
 
 def _target_with(targets: Sequence[Target], unit: str) -> Target:
@@ -339,8 +352,10 @@ def _base_units(cells: pl.DataFrame, readings: pl.DataFrame, kinds: pl.DataFrame
     # A whole number is exact only where nothing was scaled.
     may_be_exact = _flags(has in (COUNT, BYTE, TIME) for has in kinds["has"]) & (scale == 1.0)
     exact = may_be_exact[kind] & readings["is_whole"].to_numpy()
-    value = readings["value"].to_numpy() * times[kind] / divisor[kind]
-    rounding = np.where(exact, 0.0, 0.5 * readings["step"].to_numpy() * scale[kind])
+    with np.errstate(over="ignore"):  # Infinite is not measurable, which is found afterwards.
+        value = readings["value"].to_numpy() * times[kind] / divisor[kind]
+        step = 0.5 * readings["step"].to_numpy() * scale[kind]
+    rounding = np.where(exact, 0.0, step)
     return cells.with_columns(
         value=value[reading], rounding=rounding[reading], code=kinds["code"].to_numpy()[kind][reading]
     )
@@ -369,6 +384,15 @@ def _columns(
     value[place], rounding[place] = cells["value"].to_numpy(), cells["rounding"].to_numpy()
     parts = {names[number]: slice(number * launches, (number + 1) * launches) for number in present}
     return {name: value[part] for name, part in parts.items()}, {name: rounding[part] for name, part in parts.items()}
+
+
+def with_others(cells: pl.DataFrame, values: Mapping[str, FloatArray]) -> pl.DataFrame:
+    """Cells that are not understood, with ``is_known``: whether another cell has the metric of their launch."""
+    known = [
+        metric in values and not np.isnan(values[metric][launch])
+        for launch, metric in cells.select("launch", "metric").iter_rows()
+    ]
+    return cells.with_columns(is_known=pl.Series(known, dtype=pl.Boolean))
 
 
 def _texts(cells: pl.DataFrame, launches: int) -> tuple[str | None, ...]:

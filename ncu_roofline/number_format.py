@@ -31,6 +31,11 @@ _CLEAR: Final = 3
 """How many times as many numbers of one format as of the other make the others single damaged cells."""
 SEPARATORS: Final = {"c": (",", "."), "european": (".", ",")}
 """Separator between thousands, and the decimal one."""
+_NUMBER: Final = {
+    name: rf"^[-+]?(?:[0-9]+|[0-9]{{1,3}}(?:\{group}[0-9]{{3}})+)(?:\{point}[0-9]*)?(?:[eE][-+]?[0-9]+)?$"
+    for name, (group, point) in SEPARATORS.items()
+}
+"""Numbers as a whole: what is none in a format says nothing about the format of the file."""
 _GROUPED: Final = {
     name: rf"^[-+]?[0-9]{{1,3}}(?:\{group}[0-9]{{3}})+(?:\{point}[0-9]*)?$"
     for name, (group, point) in SEPARATORS.items()
@@ -54,8 +59,8 @@ def number_format(path: str, texts: pl.Series, locale: str) -> tuple[str, bool]:
         raise UsageError("locale", locale, f"choose one of {', '.join(LOCALES)}")
     marked = texts.filter(texts.str.contains("[.,]"))
     found = {
-        "european": marked.filter(marked.str.contains(_EUROPEAN)),
-        "c": marked.filter(marked.str.contains(_C)),
+        name: marked.filter(marked.str.contains(_NUMBER[name]) & marked.str.contains(pattern))
+        for name, pattern in {"european": _EUROPEAN, "c": _C}.items()
     }
     most, least = sorted(found, key=lambda name: -len(found[name]))
     if locale != "auto":

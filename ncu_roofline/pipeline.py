@@ -170,8 +170,9 @@ def analyze(
     grids = grids_in_blocks(launches, values.get(library.maps[BASE].attributes["grid_size"], unknown(sum(sizes))))
     columns, maps, notes, per_unit = _evaluate(launches, values, rounding, library, measured, peak_source)
     table = launches | columns
+    table["adds_up"] = adds_up(table)
     table["device_time"] = device_time(table)
-    table["total_time"] = np.full(len(table["time"]), np.nansum(table["time"][adds_up(table)]) or np.nan)
+    table["total_time"] = np.full(len(table["time"]), np.nansum(table["time"][table["adds_up"]]) or np.nan)
     files = [timing] if isinstance(timing, str | Path) else list(timing or ())
     timings = [timings_of(str(file), labels, library.maps[BASE], locale) for file in files]
     if timings:

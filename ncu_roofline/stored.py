@@ -17,7 +17,17 @@ import polars as pl
 from ncu_roofline.arrays import FloatArray
 from ncu_roofline.histogram import opcode_counters
 from ncu_roofline.labels import Labels
-from ncu_roofline.normalise import CELLS, DURATION, KINDS, Counters, described, find_targets, stored_cells
+from ncu_roofline.normalise import (
+    CELLS,
+    DURATION,
+    KINDS,
+    Counters,
+    described,
+    find_targets,
+    is_measurable,
+    stored_cells,
+    with_others,
+)
 from ncu_roofline.readers import RawReport, Stored
 from ncu_roofline.units import BYTE, UNITS, Unit
 
@@ -47,7 +57,7 @@ def from_stored(
         is_negative = column < 0
         if is_negative.any():
             negative.append(stored_cells(kind["kind"], column, np.flatnonzero(is_negative)))
-        known = np.where(np.isfinite(column) & ~is_negative, column, np.nan)
+        known = np.where(is_measurable(column) & ~is_negative, column, np.nan)
         # A metric under its own name comes before the same one derived from another.
         if kind["metric"] not in values or kind["printed"] == kind["metric"]:
             values[kind["metric"]] = known * kind["times"] / (kind["per"] * kind["divide"])
@@ -64,9 +74,9 @@ def from_stored(
         kinds=kinds,
         conflicts=described(none, kinds),
         not_available=pl.DataFrame(schema={"launch": pl.Int32(), "metric": pl.String()}),
-        not_numbers=described(none, kinds),
+        not_numbers=with_others(described(none, kinds), {}),
         negative=described(pl.concat([none, *negative]), kinds),
-        bad_units=described(none, kinds),
+        bad_units=with_others(described(none, kinds), {}),
         locale="c",
         has_units=True,
         stored=stored.values,

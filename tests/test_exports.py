@@ -92,6 +92,10 @@ def test_launches_of_an_export_are_those_of_its_report(row: dict[str, str]) -> N
     assert ours["kernel"].tolist() == theirs[NAMES.get(row["form"], "kernel")].tolist()
     assert ours["grid"].tolist() == theirs["grid"].tolist()
     assert ours["block"].tolist() == theirs["block"].tolist()
+    # A page that prints no name of the device says nothing; one that does says the whole of it.
+    assert all(name in (None, whole) for name, whole in zip(ours["device"], theirs["device"], strict=True))
+    if row["form"].startswith("raw"):
+        assert ours["device"].tolist() == theirs["device"].tolist()
 
 
 @pytest.mark.parametrize("row", SINGLE, ids=ids(SINGLE))

@@ -326,7 +326,7 @@ def test_table_shows_of_how_many_launches_a_value_is_and_sums_as_lower_bounds(wr
     table = render_table(of_ten(write, {"T": ""}), width=200, color=False)
     assert ">=900.0 us, 9 of 10" in table
     assert "1000 GB/s, 9 of 10" in table
-    assert "9 of 10: how many launches" in table
+    assert "9 of 10: value of 9 of the 10 launches" in table
 
 
 def test_bytes_without_a_time_are_a_lower_bound_where_a_launch_lacks_them(write: Write) -> None:

@@ -11,13 +11,16 @@ import pytest
 from click.testing import CliRunner
 
 import ncu_roofline as nr
+from ncu_roofline import arrays
 from ncu_roofline.analysis import Analysis
 from ncu_roofline.checks import Finding
 from ncu_roofline.cli import main
 from ncu_roofline.dimensions import dimension_of, unit_of
+from ncu_roofline.render.html import to_html
+from ncu_roofline.render.picture.charts import charts
 from ncu_roofline.vocabulary import Severity
 from tests.conftest import Write
-from tests.support import details, finding, launch, raw_page, row_of
+from tests.support import SHORT, details, finding, launch, raw_page, row_of
 from tests.test_findings import CLEAN
 
 TENSOR = "sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_off"
@@ -323,6 +326,86 @@ def test_explanation_of_a_peak_of_another_launch_says_so(write: Write) -> None:
     output = CliRunner().invoke(main, ["explain", path, "1", "dram"]).output
     assert "peak per cycle of the device's other launches x clock" in output
     assert "100 x 1500000000" in output
+
+
+# --- what else one cell must not decide ---
+
+
+@pytest.mark.parametrize("text", ["x,12", "1,2,12", "a.5", "1.2.3", "12,34 56"])
+def test_text_that_is_no_number_has_no_say_in_the_number_format(write: Write, text: str) -> None:
+    page = raw_page({SHORT["T"]: ("ns", ["100,000", "100,000"]), SHORT["DB"]: ("byte", ["800,000", text])})
+    analysis = nr.analyze(write(page))
+    assert analysis.columns["time"].tolist() == [100e-6, 100e-6]
+    assert finding(analysis, "not-a-number") is not None
+
+
+@pytest.mark.parametrize(("metric", "unit"), [("nvlrx__foo.sum", "Mbyte"), ("dram__bytes.sum", "furlong")])
+def test_any_unit_of_size_in_the_file_ends_the_assumption_of_base_units(write: Write, metric: str, unit: str) -> None:
+    analysis = nr.analyze(write(raw_page({SHORT["T"]: ("", ["100"]), metric: (unit, ["1.4"])})))
+    assert math.isnan(row_of(analysis)["time"])
+    assert finding(analysis, "units-not-stated") is None
+    assert any("gpu__time_duration.sum has no unit" in found.message for found in bad_units(analysis))
+
+
+@pytest.mark.parametrize(
+    ("value", "unit"), [("1e302", "Mbyte"), ("1e300", "Pbyte"), ("1e40", "byte"), ("1e-200", "byte")]
+)
+def test_size_beyond_every_counter_is_no_number_that_was_counted(write: Write, value: str, unit: str) -> None:
+    path = write(raw_page({SHORT["T"]: ("us", ["100"]), SHORT["DB"]: (unit, [value])}))
+    assert math.isnan(row_of(nr.analyze(path)).get("traffic.dram.bytes", math.nan))
+    assert finding(nr.analyze(path), "not-a-number") is not None
+    for command in ("analyze", "check", "explain", "budget"):
+        result = CliRunner().invoke(main, [command, path, *(["0", "dram"] if command == "explain" else [])])
+        assert result.exception is None or isinstance(result.exception, SystemExit), command
+
+
+@pytest.mark.parametrize("second", ["garbage us", "100 inst", "100"])
+def test_cell_beside_another_that_has_its_metric_is_a_note(write: Write, second: str) -> None:
+    rows = [*launch({"T": "100 us"}), *launch({"T": second})]
+    analysis = nr.analyze(write(details(*rows)))
+    (found,) = [one for one in analysis.finding_list if one.name in ("unit-not-understood", "not-a-number")]
+    assert row_of(analysis)["time"] == 100e-6
+    assert (found.severity, "which is used" in found.help) == (Severity.NOTE, True)
+
+
+# --- groups of which a part is known ---
+
+
+def test_upper_bound_on_one_path_takes_no_launch_from_the_others(write: Write) -> None:
+    # One launch has no FP16 work at all; that of nine others is at most 1000 instructions, as tensor cores may do it.
+    changes = {name: CLEAN[name] for name in CLEAN if name != "TEN"}
+    rows = launch(changes)
+    for number in range(1, 10):
+        rows += launch(changes | {"HFMA": "1,000 inst"}, number=number)
+    analysis = nr.analyze(write(details(*rows)))
+    assert analysis.columns["work.fp16.extent"].tolist() == ["exact", *["at_most"] * 9]
+    (group,) = arrays.rows(analysis.groups())
+    assert (group["dram.known"], group["dram.bytes"], group["fp32.known"], group["fp16.known"]) == (10, 10e3, 10, 1)
+
+
+@pytest.mark.parametrize(
+    "launches",
+    [
+        ({"DB": "1,000 byte"}, {"FADD": "0 inst", "FMUL": "0 inst", "FFMA": "5,000 inst"}),
+        ({"DB": "1,000 byte"}, {"DB": "9,000 byte"}, {"FADD": "0 inst", "FMUL": "0 inst", "FFMA": "5,000 inst"}),
+        ({"DB": "1,000 byte"}, *[{"FADD": "0 inst", "FMUL": "0 inst", "FFMA": "5,000 inst"}] * 2),
+    ],
+)
+def test_work_of_some_launches_is_not_divided_by_bytes_of_others(
+    write: Write, launches: tuple[dict[str, str], ...]
+) -> None:
+    rows = [row for number, metrics in enumerate(launches) for row in launch({"T": "20 us"} | metrics, number=number)]
+    analysis = nr.analyze(write(details(*rows)))
+    (group,) = arrays.rows(analysis.groups())
+    assert not group["may_divide"]
+    (chart,) = charts(analysis)
+    assert not any(value > 0 for mark in chart.marks for value in mark.all_intensity.values())
+    assert not any(mark.intensity for mark in chart.marks)
+
+
+def test_page_says_of_how_many_launches_a_value_is(write: Write) -> None:
+    rows = [*launch(CLEAN), *launch({name: CLEAN[name] for name in CLEAN if name != "DB"}, number=1)]
+    assert "DRAM, 1 of 2 launches</td><td>&gt;=1.000 KB" in to_html(nr.analyze(write(details(*rows))))
 
 
 # --- two percentages, two names ---

@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import ncu_roofline as nr
 from ncu_roofline.analysis import Analysis
+from ncu_roofline.arrays import rows
 from ncu_roofline.cli import main
 from ncu_roofline.comparison.stored import to_json as to_baseline
 from ncu_roofline.render.html import to_html
@@ -93,7 +95,7 @@ def test_total_below_the_table_leaves_ranges_out_and_says_so(write: Write) -> No
     path = write(mixed(ranges=2), "report.ncu-rep")
     output = CliRunner().invoke(main, ["analyze", path]).stdout
     assert "2 launches, total time 40.00 us" in output
-    assert "2 ranges beside them, not added: they contain launches." in output
+    assert "Plus 2 ranges, not added because they contain launches." in output
 
 
 def test_time_bar_of_the_page_has_no_part_for_a_range_beside_its_launches(write: Write) -> None:
@@ -111,6 +113,44 @@ def test_comparison_does_not_add_a_range_to_its_launches(write: Write, tmp_path:
     assert nr.compare([path], [path]).whole.before.median == pytest.approx(40e-6)
     baseline.write_text(to_baseline(nr.compare([path], [path]).before))
     assert nr.compare([str(baseline)], [path]).whole.before.median == pytest.approx(40e-6)
+
+
+def test_times_of_an_nvtx_range_are_those_of_its_launches_without_the_result_over_it(write: Write) -> None:
+    strings = Strings()
+    launch, over = result(BASIC, strings), result_over(OF_RANGE, strings, inside=("step",))
+    (alone,) = rows(of(write, report(block(strings=strings, ranges=(over,)))).ranges())
+    assert (alone["time"], alone["share"]) == (50e-6, 1.0)
+    assert rows(of(write, report(block(launch, strings=strings, ranges=(over,)))).ranges()) == []
+
+
+def test_range_that_is_selected_keeps_that_it_counts_in_no_total(write: Write) -> None:
+    analysis = of(write, mixed(ranges=1))
+    alone = analysis.select(analysis.columns["kind"] == "range")
+    assert np.isnan(alone.groups()["share"]).all()
+
+
+def test_ranges_of_other_names_and_kinds_are_not_compared_with_each_other(write: Write, tmp_path: Path) -> None:
+    sides = []
+    for name, kind in (("forward", "ranges"), ("loss", "graphs")):
+        path = tmp_path / f"{name}.ncu-rep"
+        path.write_bytes(only(kind, inside=(name,)))
+        sides.append(path)
+    comparison = nr.compare([sides[0]], [sides[1]])
+    assert comparison.pairs == ()
+
+
+def test_time_of_a_kernel_is_not_joined_to_a_range_of_its_name(write: Write, tmp_path: Path) -> None:
+    times = tmp_path / "times.csv"
+    times.write_text("kernel,time_us\nsolve(int),10\n")
+    analysis = nr.analyze(write(only("ranges"), "report.ncu-rep"), timing=times)
+    assert np.isnan(analysis.columns["external.time"]).all()
+
+
+@pytest.mark.parametrize(("kind", "called"), [("ranges", "solve (range)"), ("graphs", "solve (graph)")])
+def test_page_and_figure_name_a_range_as_the_table_does(write: Write, kind: str, called: str) -> None:
+    analysis = of(write, only(kind))
+    assert called in to_html(analysis)
+    assert "(no name)" not in to_html(analysis)
 
 
 def test_ranges_alone_are_added_up(write: Write) -> None:

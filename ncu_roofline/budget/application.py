@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ncu_roofline.arrays import BoolArray, Columns, FloatArray, ratio, sum_known
-from ncu_roofline.grouping import adds_up
 from ncu_roofline.maps import MetricMap
 from ncu_roofline.vocabulary import NEVER_BINDING_PATHS, Extent
 
@@ -40,7 +39,7 @@ def application_bound(columns: Columns, needed: Mapping[str, FloatArray], mine: 
         mine: launches of one device.
 
     """
-    mine = mine & adds_up(columns)
+    mine = mine & columns["adds_up"]
     known = mine & ~np.isnan(columns["bound.time"]) & ~np.isnan(columns["time"])
     if not known.any():
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -53,18 +53,19 @@ def not_available(view: View) -> Iterator[Evidence]:
 
 
 def not_a_number(view: View) -> Iterator[Evidence]:
-    """The value of a counter is not a number.
+    """The value of a counter is not a number that can have been counted.
 
-    The cell cannot be read as a number of the file's format. It is taken as not collected.
+    The cell cannot be read as a number of the file's format, or its size is beyond every counter. It is taken as not
+    collected.
     """
     for facts in view.inputs:
         for row, number, mask in _by_metric(view, facts, facts.not_numbers):
             yield Evidence(
                 mask,
-                f"{facts.path}: {count(number, 'value')} of {row['metric']} cannot be read as a number: "
+                f"{facts.path}: {count(number, 'value')} of {row['metric']} cannot be read as a counted number: "
                 f"{row['text']!r} on line {row['line']}{' is the first' if number > 1 else ''}.",
-                "The value is unknown, every other one is used. Export the report again.",
-                _weight(view, row["metric"]),
+                f"{_effect(row)} Export the report again.",
+                _weight(view, row),
             )
 
 
@@ -80,11 +81,11 @@ def unit_not_understood(view: View) -> Iterator[Evidence]:
         for row, number, mask in _by_metric(view, facts, facts.bad_units):
             yield Evidence(
                 mask,
-                f"{facts.path}: {row['metric']} {row['problem']}: {count(number, 'value')} unknown, "
+                f"{facts.path}: {row['metric']} {row['problem']}: {count(number, 'value')} not used, "
                 f"{'first on' if number > 1 else 'on'} line {row['line']} ({row['text']}).",
-                "Export again with `ncu --import REPORT --csv --page raw --print-units base`, or report the unit so "
-                "that it can be added.",
-                _weight(view, row["metric"]),
+                f"{_effect(row)} Export again with `ncu --import REPORT --csv --page raw --print-units base`, or "
+                "report the unit so that it can be added.",
+                _weight(view, row),
             )
 
 
@@ -99,14 +100,25 @@ def negative_value(view: View) -> Iterator[Evidence]:
 
 
 def _by_metric(view: View, facts: InputFacts, cells: pl.DataFrame) -> Iterator[tuple[dict[str, Any], int, BoolArray]]:
-    """The cells of each metric and unit: the first as a row, how many there are, and their launches."""
-    for part in cells.partition_by("metric", "unit", maintain_order=True):
+    """The cells of each metric and unit: the first as a row, how many there are, and their launches.
+
+    Those whose launch has the metric from another cell are told apart.
+    """
+    for part in cells.partition_by("metric", "unit", "is_known", maintain_order=True):
         yield part.sort("line").row(0, named=True), part.height, _launches(view, facts, part)
 
 
-def _weight(view: View, metric: str) -> Severity:
-    """How much a value that is not known matters: a warning where a map in use reads it."""
-    return Severity.WARNING if metric in view.read_metrics() else Severity.NOTE
+def _weight(view: View, row: Mapping[str, Any]) -> Severity:
+    """How much it matters: a warning where a map in use reads the metric and no other cell has it."""
+    is_missed = row["metric"] in view.read_metrics() and not row["is_known"]
+    return Severity.WARNING if is_missed else Severity.NOTE
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    """What becomes of the metric."""
+    if row["is_known"]:
+        return "Another cell of the same launch has the metric, which is used."
+    return "The metric is unknown for these launches, everything else is used."
 
 
 def _refused(view: View, facts: InputFacts, cells: pl.DataFrame, what: str, advice: str = "") -> Iterator[Evidence]:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final
 
 from ncu_roofline.comparison.side import Key
-from ncu_roofline.timings import base_name
+from ncu_roofline.timings import base_name, kind_in
 
 SAME: Final = "same kernel, grid, block and range"
 GIVEN: Final = "--pair"
@@ -49,7 +49,7 @@ _RULES: Final[tuple[tuple[str, _Place], ...]] = (
     ("same name without template arguments, grid, block and range", lambda key: replace(key, kernel=_base(key))),
     ("same name without template arguments and range", lambda key: (_base(key), key.range, key.device, key.product)),
     ("same name without template arguments", lambda key: (_base(key), key.device, key.product)),
-    ("same NVTX range", lambda key: (key.range, key.device, key.product) if key.range else None),
+    ("same NVTX range", lambda key: (key.range, kind_in(key.kernel), key.device, key.product) if key.range else None),
 )
 
 

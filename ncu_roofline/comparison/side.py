@@ -156,7 +156,7 @@ def side_of(analysis: Analysis, *, per_launch: bool = False) -> Side:
     launched = whole_sum(columns["invocations"].astype(float), cells, shape[0] * shape[1])
     gone = launched == 0
     amounts: dict[str, FloatArray] = {LAUNCHES: launched}
-    added = analysis.adds_up()
+    added = columns["adds_up"]
     if not added.all():
         amounts[ADDED] = whole_sum(np.where(added, columns["invocations"], 0.0), cells, len(launched))
     for name, values in _summed(columns).items():

@@ -57,6 +57,8 @@ class _Table:
     names: Sequence[str | None]
     has_header: bool = False
     below_header: bool = False
+    last: int | None = None
+    """Place of the cell of the last row, None where it was not kept."""
 
     def cells(self, line: str) -> dict[str, str]:
         """The cells of a line by name; empty if it does not fit."""
@@ -140,9 +142,16 @@ class _Log:
         elif cells.get("metric") and "text" in cells and len(table.spans) == len(table.names):
             self.rows[-1] += 1
             metric = name_of(cells["metric"])
+            table.last = None
             if self.names is None or metric in self.names or cells["text"] in NOT_AVAILABLE:
                 launch = len(self.identity["line"]) - 1
+                table.last = len(self.cells)
                 self.cells.append((launch, self.section, metric, cells.get("unit", ""), cells["text"], number))
+        elif self.rows[-1] and cells.get("text") and not cells.get("metric") and not cells.get("unit"):
+            # A text that is wider than its column, such as the name of a device, goes on below it.
+            if table.last is not None:
+                launch, section, metric, unit, text, at = self.cells[table.last]
+                self.cells[table.last] = (launch, section, metric, unit, f"{text} {cells['text']}", at)
         else:
             self.skipped.skip("foreign", line.encode(), number)
 

@@ -50,9 +50,14 @@ def kept(columns: Collection[str]) -> list[pl.Expr]:
 
 
 def printed(columns: Collection[str], unit_of: Mapping[str, str]) -> pl.DataFrame:
-    """What the cells of the metric columns are printed as (schema ``PRINTED_SCHEMA``); they have no section."""
+    """What the cells of the metric columns are printed as (schema ``PRINTED_SCHEMA``); they have no section.
+
+    The units of columns that are not kept follow, without names: whether a table states units at all is one fact.
+    """
     names = [name.removeprefix(_PREFIX) for name in columns if name.startswith(_PREFIX)]
-    return pl.DataFrame([("", name, unit_of.get(name, "")) for name in names], schema=PRINTED_SCHEMA, orient="row")
+    kept = [("", name, unit_of.get(name, "")) for name in names]
+    others = sorted(set(unit_of.values()) - {unit for _, _, unit in kept})
+    return pl.DataFrame(kept + [("", "", unit) for unit in others], schema=PRINTED_SCHEMA, orient="row")
 
 
 def cells(rows: Rows, launches: pl.Series, first: int) -> pl.DataFrame:

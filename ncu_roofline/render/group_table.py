@@ -29,7 +29,7 @@ _BUSY_LEGEND: Final = (
     "byte or FLOP counters with a known peak were collected, so there is no roofline; the busiest unit is the first to "
     "look at."
 )
-_PART_LEGEND: Final = "9 of 10: how many launches of the row a value is of; the others lack it (>= where it is a sum)."
+_PART_LEGEND: Final = "9 of 10: value of 9 of the 10 launches, the others lack the counter (>= for a sum)."
 _TIMING_LEGEND: Final = (
     "timing: time of the same launches from elsewhere (--timing), ~ where it was found by a part of the name only; it "
     "is in no fraction and no bound."
@@ -259,10 +259,9 @@ def _work(row: Mapping[str, Any]) -> str:
 
 
 def _is_partly_known(row: Mapping[str, Any]) -> bool:
-    """Whether some launches of a group lack a quantity that others have."""
-    return any(
-        0 < value < len(row["launches"]) for name, value in row.items() if name == "timed" or name.endswith(".known")
-    )
+    """Whether some launches of a group lack a quantity that is shown."""
+    shown = ("timed", f"{row['leading.path']}.known", *(f"{tier}.known" for tier in TIERS))
+    return any(0 < row.get(name, 0) < len(row["launches"]) for name in shown)
 
 
 def _time(row: Mapping[str, Any]) -> str:
@@ -329,7 +328,7 @@ def below(analysis: Analysis, shown: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _device_totals(analysis: Analysis) -> list[str]:
     """Totals of the shown launches of each input and device; the bound is the sum of the bounds of the launches."""
-    columns, counts = analysis.columns, analysis.adds_up()
+    columns, counts = analysis.columns, analysis.columns["adds_up"]
     devices = list(zip(columns["input"].tolist(), columns["device_ordinal"].tolist(), strict=True))
     lines = []
     if analysis.aggregate:
@@ -339,9 +338,10 @@ def _device_totals(analysis: Analysis) -> list[str]:
         mine = np.array([other == device for other in devices])
         place = f"[{device[0]}] " if len(analysis.inputs) > 1 else ""
         place += f"device {device[1]}: " if len({d for d in devices if d[0] == device[0]}) > 1 else ""
-        beside = int((mine & ~counts).sum())
-        ranges = f" {count(beside, 'range')} beside them, not added: they contain launches." if beside else ""
-        lines.append(place + _totals(columns, mine & counts) + ranges)
+        beside = int((mine & ~counts).sum()) if (mine & counts).any() else 0
+        contain = "it contains" if beside == 1 else "they contain"
+        ranges = f" Plus {count(beside, 'range')}, not added because {contain} launches." if beside else ""
+        lines.append(place + _totals(columns, mine & counts if beside else mine) + ranges)
     return lines
 
 

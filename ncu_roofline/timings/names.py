@@ -13,6 +13,8 @@ from typing import Final
 CUT: Final = "\u2026"
 """How nsys ends a name that it cut."""
 
+_OVER_LAUNCHES: Final = re.compile(r".* \((range|graph)\)", re.DOTALL)
+"""The name of a result over several launches: an NVTX range, and what it is."""
 _ANONYMOUS: Final = re.compile(r"\(anonymous namespace\)::|<unnamed>::|^(void )?unnamed>::")
 _CAST: Final = re.compile(r"\([A-Za-z_][\w: ]*\)(?=-?[0-9])")
 _NAMESPACE: Final = re.compile(r"\b[A-Za-z_]\w*::")
@@ -26,13 +28,13 @@ _OPERATION: Final = re.compile(r"\bcutlass(?:3x)?_(?:[0-9]+_|sm[0-9]+_)?(\w+)")
 @lru_cache(maxsize=1 << 16)
 def normalised(name: str) -> str:
     """A name in the form in which names of different tools are equal, without its argument list."""
-    return _without_arguments(_simplified(name)).removeprefix("void")
+    return name if kind_in(name) else _without_arguments(_simplified(name)).removeprefix("void")
 
 
 @lru_cache(maxsize=1 << 16)
 def with_arguments(name: str) -> str:
     """The same with the argument list, which tells overloads apart where both tools print it."""
-    text = _simplified(name).removeprefix("void")
+    text = name if kind_in(name) else _simplified(name).removeprefix("void")
     # Pointers to constants are written in two ways; how many there are is the same in both.
     return f"{text}#{len(_CONST.findall(name))}"
 
@@ -66,9 +68,17 @@ def beginning(name: str) -> str | None:
 
 def base_name(name: str) -> str:
     """The bare name of a function: no return type, namespaces, template or other arguments."""
+    if kind_in(name):
+        return name
     # The type that a function returns may be a template itself, so that its own arguments are not the first ones.
     plain = _without_templates(_behind_range(_ANONYMOUS.sub("", name))).partition("(")[0]
     return plain.split("::")[-1].split(" ")[-1]
+
+
+def kind_in(name: str) -> str:
+    """What a result over several launches is of, ``range`` or ``graph``, by its name; empty for a kernel."""
+    found = _OVER_LAUNCHES.fullmatch(name)
+    return found[1] if found else ""
 
 
 def operation(name: str) -> str | None:

@@ -180,6 +180,8 @@ def _line(analysis: Analysis, mark: Mark, first: int, name: str, use: Use) -> It
     unit = "B" if is_tier else work_unit(name)
     measure = columns[f"{prefix}.measure"][first] if is_tier else None
     called = f"{title(name)} ({measure})" if measure not in (None, name) else title(name)
+    is_part = 0 < use.known < len(mark.members)
+    called += f", {use.known} of {len(mark.members)} launches" if is_part else ""
     # The ceilings of the launches of a group may differ by their clocks: that to which the share belongs.
     peak = use.rate / use.share if use.share > 0 else float(columns[f"{prefix}.peak"][first])
     source = columns[f"{prefix}.peak_source"][first]
@@ -188,7 +190,7 @@ def _line(analysis: Analysis, mark: Mark, first: int, name: str, use: Use) -> It
     rate, ceiling = quantity(use.rate, f"{unit}/s"), quantity(peak, f"{unit}/s")
     intensity = mark.all_intensity.get(name, math.nan)
     values = [
-        quantity(use.total, unit),
+        f"&gt;={quantity(use.total, unit)}" if is_part and use.total > 0 else quantity(use.total, unit),
         f"{rate}<br>of {ceiling}{of}" if ceiling != UNKNOWN else rate,
         f"{percent(use.share)}<br>{bar}" if bar else UNKNOWN,
         plain(intensity) if intensity > 0 else UNKNOWN,

@@ -154,10 +154,16 @@ def _summary(drawn: Sequence[Chart]) -> Iterator[str]:
             continue
         yield _limit(chart.bound, chart.bound.serial, "")
         yield _limit(chart.bound, chart.bound.aggregate, f", {chart.bound.resource}")
-        most = max(chart.marks, key=lambda mark: (np.nan_to_num(_saved(mark)), -mark.number))
-        left = text(f"{most.number} {most.name}, {seconds(_saved(most))} ({headroom(most):.1f} pp)")
+        counted = [mark for mark in chart.marks if not math.isnan(mark.share)] or chart.marks
+        most = max(counted, key=lambda mark: (np.nan_to_num(_saved(mark)), -mark.number))
+        left = text(f"{most.number} {most.name}, {seconds(_saved(most))}{_points(most)}")
         yield f'<td class="text"><a href="#k{most.number}">{left}</a></td></tr>'
     yield "</tbody></table></div>"
+
+
+def _points(mark: Mark) -> str:
+    """Its headroom in brackets; nothing for a group without a share of the time."""
+    return "" if math.isnan(headroom(mark)) else f" ({headroom(mark):.1f} pp)"
 
 
 def _limit(bound: ApplicationBound, value: float, of: str) -> str:

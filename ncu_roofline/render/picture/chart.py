@@ -39,11 +39,15 @@ class Roof:
 
 @dataclass(frozen=True)
 class Use:
-    """Work on a path or bytes at a tier: in all, per second, and as a share of the ceiling; NaN is not known."""
+    """Work on a path or bytes at a tier: in all, per second, and as a share of the ceiling; NaN is not known.
+
+    ``known``: of how many launches of the group it is.
+    """
 
     total: float
     rate: float
     share: float
+    known: int
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def _chart(
         marks=marks,
         rest=rest,
         frame=frame or frame_of(bandwidths, _peaks(columns, launches), points),
-        time=float(np.nansum(columns["time"][launches & analysis.adds_up()])),
+        time=float(np.nansum(columns["time"][launches & columns["adds_up"]])),
         bound=application_bound(columns, needed, launches),
         mine=launches,
     )
@@ -153,6 +153,7 @@ def _rest(groups: Columns) -> Rest:
     intensity = unknown(size)
     for tier in CORE_TIERS:
         at_tier = ratio(groups["leading.rate"], groups.get(f"{tier}.rate", unknown(size)))
+        at_tier[~groups["may_divide"]] = np.nan
         intensity = np.where(np.isnan(intensity), at_tier, intensity)
     has_place = np.isin(groups["leading.path"], FLOP_PATHS) & (groups["leading.rate"] > 0) & (intensity > 0)
     return Rest(
@@ -217,9 +218,11 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
     intensity: dict[str, float] = {
         tier: value
         for tier, use in shown.items()
-        if path is not None
-        and group[f"{path}.known"] == group[f"{tier}.known"]
-        and (value := _intensity([work[path]], use)) > 0
+        if path is not None and _may_divide(group, path, tier) and (value := _intensity([work[path]], use)) > 0
+    }
+    every: dict[str, float] = {
+        tier: _intensity([work[name] for name in flop if _may_divide(group, name, tier)], use)
+        for tier, use in shown.items()
     }
     fraction = float(group["bound.fraction"])
     kind = _kind(bound, fraction, usage(traffic, work), complete=complete)
@@ -248,7 +251,7 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
         },
         ledger={name: value for name, value in group.items() if name.partition(".")[0] == "ledger"},
         intensity=intensity,
-        all_intensity={tier: _intensity([work[name] for name in flop], use) for tier, use in shown.items()},
+        all_intensity=every,
         bound=bound,
         fraction=fraction,
         complete=complete,
@@ -258,11 +261,17 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
     )
 
 
+def _may_divide(group: Mapping[str, Any], path: str, tier: str) -> bool:
+    """Whether the work of a path and the bytes of a tier are of the same launches."""
+    return bool(group["may_divide"]) and group[f"{path}.known"] == group[f"{tier}.known"]
+
+
 def _use(group: Mapping[str, Any], name: str, amount: str) -> Use | None:
     """What a group does on a path or at a tier; None where nothing of it is known."""
     if f"{name}.rate" not in group:
         return None
-    use = Use(float(group[f"{name}.{amount}"]), float(group[f"{name}.rate"]), float(group[f"{name}.share"]))
+    total, rate, share = (float(group[f"{name}.{column}"]) for column in (amount, "rate", "share"))
+    use = Use(total, rate, share, int(group[f"{name}.known"]))
     return None if math.isnan(use.total) and math.isnan(use.rate) else use
 
 
