@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from ncu_roofline.comparison import Comparison, Side
 
 _TEXT_ATTRIBUTES = ("name",)
+_ALIKE = ("kernel", "process", "device_ordinal", "cc")
+"""What launches have in common that have the same metrics."""
 _KNOWN_TO = 0.05
 """Share of a value that half its last printed digit may be."""
 
@@ -457,7 +459,7 @@ def _facts(
                 loss=report.loss,
                 rewritten=report.rewritten,
                 rows_of_launch=report.rows_of_launch,
-                kernels=report.launches["kernel"],
+                alike=numbered_rows([report.launches[name] for name in _ALIKE])[0],
                 launch_count=conditions.launch_count,
                 cache_control=conditions.cache_control,
                 clock_control=conditions.clock_control,

@@ -310,6 +310,48 @@ def test_collected_command_really_completes_the_picture(write: Write) -> None:
     assert answered.columns["bound.complete"].all()
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "gone"),
+    [
+        # Reads of L2 only, and a measure that has no writes.
+        (
+            "dram-beyond-l2",
+            {"DB": "5,000,000 byte", "lts__t_sectors_srcunit_tex_op_read.sum": "40 sector"},
+            ("lts__t_sectors_srcunit_tex.sum",),
+        ),
+        (
+            "dram-beyond-l2",
+            {"DB": "5,000,000 byte", "lts__lts2xbar_cycles_active.sum": "40 cycle"},
+            ("lts__t_sectors_srcunit_tex.sum",),
+        ),
+        # Writes of DRAM only.
+        (
+            "misses-without-source",
+            {
+                "lts__t_sector_hit_rate.pct": "10 %",
+                "lts__t_sectors_srcunit_tex.sum": "320,000 sector",
+                "DW": "1,000 byte",
+            },
+            ("DB",),
+        ),
+        # Conversions of a kernel without floating-point work, and a kernel whose work is on tensor cores.
+        ("transcendental-work", {"sm__inst_executed_pipe_xu.sum": "100 inst", "FFMA": "0 inst"}, ()),
+        (
+            "transcendental-work",
+            {
+                "sm__inst_executed_pipe_xu.sum": "100 inst",
+                "sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_off.sum": "1,000,000,000 ",
+            },
+            (),
+        ),
+    ],
+)
+def test_nothing_follows_from_a_part_of_what_moved_or_was_computed(
+    write: Write, name: str, changes: dict[str, str], gone: tuple[str, ...]
+) -> None:
+    assert finding(nr.analyze(write(page(changes, gone=gone))), name) is None
+
+
 def test_documentation_of_the_rules_is_fresh() -> None:
     spec = importlib.util.spec_from_file_location("build_findings", ROOT / "docs" / "build_findings.py")
     assert spec is not None

@@ -296,6 +296,13 @@ def test_table_that_ends_with_a_launch_is_whole(write: Write, kernel: str) -> No
     assert finding(nr.analyze(write(details(*rows))), "ends-inside-a-launch") is None
 
 
+@pytest.mark.parametrize(("process", "device"), [("77", "0"), ("4242", "1")])
+def test_launch_of_another_process_or_device_may_have_fewer_metrics(write: Write, process: str, device: str) -> None:
+    whole = details(*launch(THREE))
+    second = details(*launch({"T": "5 us"}, number=1), process=process, device=device).partition("\n")[2]
+    assert finding(nr.analyze(write(whole + second)), "ends-inside-a-launch") is None
+
+
 def test_real_table_that_is_cut_in_its_last_launch_says_so(corpus: Path, write: Write) -> None:
     lines = (corpus / "35-details-sm80-ncu_report.csv").read_text().splitlines(keepends=True)
     assert finding(nr.analyze(write("".join(lines))), "ends-inside-a-launch") is None

@@ -151,14 +151,14 @@ def test_finding_counts_the_cells_of_one_metric_and_unit_and_names_the_first(wri
     line = 1 + len(CLEAN) + len(CLEAN) + 1
     assert found.launches == (1, 2)
     assert found.message.startswith(
-        f"{path}: dram__bytes_read.sum is printed in 'inst', and it is bytes: 2 values unknown"
+        f"{path}: dram__bytes_read.sum has the unit 'inst', but it is a number of bytes: 2 values not used"
     )
     assert f"first on line {line} (5)" in found.message
 
 
 def test_each_kind_of_cell_has_its_own_finding(write: Write) -> None:
     analysis = of(write, {"DR": "5 inst", "DW": "5 cycle"})
-    assert sorted(found.message.split(": ")[1].split(" is ")[0] for found in bad_units(analysis)) == [
+    assert sorted(found.message.split(": ")[1].split(" has ")[0] for found in bad_units(analysis)) == [
         "dram__bytes_read.sum",
         "dram__bytes_write.sum",
     ]
@@ -203,7 +203,7 @@ def test_label_of_the_details_page_with_a_unit_of_another_dimension_is_a_finding
     )
     assert math.isnan(row_of(analysis)["time"])
     assert [found.message.split(": ")[1] for found in bad_units(analysis)] == [
-        "gpu__time_duration.sum is printed in 'cycle', and it is a duration"
+        "gpu__time_duration.sum has the unit 'cycle', but it is a duration"
     ]
 
 

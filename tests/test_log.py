@@ -227,3 +227,20 @@ def test_launch_that_failed_has_no_shape_and_no_time(corpus: Path) -> None:
     assert row["grid"] is None
     assert row["time"] != row["time"]
     assert finding(analysis, "ncu-error") is not None
+
+
+def test_text_that_goes_on_below_its_column_is_whole(write: Write) -> None:
+    wide = (
+        "  k (1, 1, 1)x(1, 1, 1), Context 1, Stream 7, Device 0, CC 8.9\n"
+        "  Metric Name                      Metric Unit       Metric Value\n"
+        "  ------------------------------ ------------- ------------------\n"
+        "  device__attribute_display_name               NVIDIA GeForce RTX\n"
+        "                                                       4080 SUPER\n"
+        "  gpu__time_duration.sum                    us               5.25\n"
+        "  ------------------------------ ------------- ------------------\n"
+    )
+    analysis = nr.analyze(write("[77] app@127.0.0.1\n" + wide))
+    assert analysis.columns["device"].tolist() == ["NVIDIA GeForce RTX 4080 SUPER"]
+    assert analysis.columns["time"].tolist() == [5.25e-6]
+    # The header of a table without a section.
+    assert "skipped 1 foreign line (line 3)" in str(finding(analysis, "skipped-lines"))

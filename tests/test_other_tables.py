@@ -36,6 +36,8 @@ REWRITTEN: dict[str, Callable[[str], str]] = {
     "pandas without index": lambda text: frame(text).to_csv(index=False),
     "written twice": lambda text: pandas.read_csv(io.StringIO(frame(text).to_csv())).to_csv(),
     "Unnamed: 0": lambda text: pandas.read_csv(io.StringIO(frame(text).to_csv())).to_csv(index=False),
+    "reset index twice": lambda text: frame(text).reset_index().reset_index().to_csv(),
+    "# as index": lambda text: frame(text).rename_axis("#").to_csv(),
     "reset index": lambda text: frame(text).reset_index().to_csv(index=False),
     "semicolons": lambda text: joined(text, ";"),
     "semicolons and quotes": lambda text: frame(text).to_csv(sep=";", index=False, quoting=csv.QUOTE_ALL),
@@ -85,6 +87,37 @@ def test_semicolons_and_decimal_commas_of_a_spreadsheet_are_read(write: Write) -
 def test_compute_capability_that_a_spreadsheet_cut_is_whole_again(write: Write) -> None:
     text = joined(details("0|k|T|us|20", cc="9.0"), ";").replace(";9.0;", ";9;")
     assert nr.analyze(write(text)).columns["cc"].tolist() == ["9.0"]
+
+
+def test_ids_with_decimal_commas_are_those_of_the_report(write: Write) -> None:
+    with_comma = details(*launch({"T": "5,25 us"})).replace('"0","4242"', '"0,0","4242,0"')
+    analysis = nr.analyze(write(joined(with_comma, ";")))
+    assert (row_of(analysis)["process"], row_of(analysis)["time"]) == ("4242", 5.25e-6)
+
+
+def test_cell_of_any_length_is_read_in_a_table_that_was_written_again(write: Write) -> None:
+    long = f"5 ({'1; ' * 100_000}1)"
+    page = raw_page({"gpu__time_duration.sum": ("us", ["20"]), "dram__bytes.sum": ("byte", [long])})
+    assert row_of(nr.analyze(write(frame(page).to_csv(sep=";"))))["traffic.dram.bytes"] == 5.0
+
+
+def test_open_quote_costs_its_row_of_a_table_with_semicolons(write: Write) -> None:
+    rows = [row for number in range(100) for row in launch({"T": "5 us"}, number=number)]
+    text = details(*rows).replace(",", ";").replace("(256; 1; 1)", "(256, 1, 1)").replace("(512; 1; 1)", "(512, 1, 1)")
+    lines = text.splitlines(keepends=True)
+    lines[7] = lines[7].replace('"k"', '"k', 1)
+    analysis = nr.analyze(write("".join(lines)))
+    assert len(analysis) == 99
+    assert "1 damaged row" in str(finding(analysis, "damaged-rows"))
+
+
+@pytest.mark.parametrize("how", ["pandas", "semicolons"])
+def test_messages_of_ncu_in_a_table_that_was_written_again_are_kept(write: Write, how: str) -> None:
+    text = REWRITTEN[how](DETAILS).splitlines(keepends=True)
+    text.insert(2, '==ERROR== Failed to profile kernel "k2" in process 77\n')
+    found = finding(nr.analyze(write("".join(text))), "ncu-error")
+    assert found is not None
+    assert 'line 3: Failed to profile kernel "k2" in process 77' in found.message
 
 
 def test_lines_of_a_table_with_semicolons_are_those_of_the_file(write: Write) -> None:

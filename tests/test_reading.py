@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import sys
 import threading
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 import ncu_roofline as nr
 from ncu_roofline.readers import RawReport, lines, newlines, read_report, rows
 from tests.conftest import Write
-from tests.support import H11, H15, H20, METRICS_SECTION, cells, details, quoted, raw_page
+from tests.support import H11, H15, H20, METRICS_SECTION, cells, details, finding, launch, quoted, raw_page, row_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -242,6 +244,37 @@ def test_raw_page_units_row_is_no_launch(write: Write) -> None:
         (0, "gpu__time_duration.sum", "us", "2.00"),
         (0, "dram__bytes.sum", "Kbyte", "500.00"),
     ]
+
+
+GPUS = (
+    '"GPU ID","GPU Name","NUMA ID by CPU Affinity","CPU Affinity","NUMA ID by Memory Affinity"\n'
+    '"0","NVIDIA A100","0","0-9,20-29","0"\n"1","NVIDIA A100","1","10-19,30-39","1"\n'
+)
+
+
+def test_table_of_gpus_between_rows_is_no_damage_and_no_launch(write: Write) -> None:
+    rows = details(*launch({"T": "20 us", "DB": "5 byte"})).splitlines(keepends=True)
+    analysis = nr.analyze(write("".join([*rows[:2], GPUS, *rows[2:]])))
+    assert (len(analysis), row_of(analysis)["traffic.dram.bytes"]) == (1, 5.0)
+    assert finding(analysis, "damaged-rows") is None
+    assert "skipped 3 foreign lines" in str(finding(analysis, "skipped-lines"))
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_table_of_gpus_that_pandas_made_rows_is_no_launch(write: Write, index: bool) -> None:
+    rows = details(*launch({"T": "20 us", "DB": "5 byte"})).splitlines(keepends=True)
+    text = "".join([*rows[:2], *GPUS.splitlines(keepends=True)[1:], *rows[2:]])
+    again = pandas.read_csv(io.StringIO(text)).to_csv(index=index)
+    analysis = nr.analyze(write(again))
+    assert (len(analysis), row_of(analysis)["traffic.dram.bytes"]) == (1, 5.0)
+    assert finding(analysis, "damaged-rows") is not None
+
+
+def test_row_whose_process_is_no_number_is_damaged_and_makes_no_launch(write: Write) -> None:
+    rows = details(*launch({"T": "20 us", "DB": "5 byte"})).replace('"4242"', '"nonsense"', 1)
+    analysis = nr.analyze(write(rows))
+    assert (len(analysis), row_of(analysis)["traffic.dram.bytes"]) == (1, 5.0)
+    assert finding(analysis, "damaged-rows") is not None
 
 
 def test_raw_row_that_is_cut_is_damaged(write: Write) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ncu_roofline.arrays import BoolArray, FloatArray, ratio
 from ncu_roofline.checks.rule import Evidence, View, largest, which
 from ncu_roofline.formats import quantity
-from ncu_roofline.vocabulary import PATHS, Severity, is_tensor
+from ncu_roofline.vocabulary import FLOP_PATHS, PATHS, SCALAR_FLOP_PATHS, Extent, Severity, is_tensor
 
 _MISSES: Final = 2.5
 """Times the misses that a tier may read from the next: up to 2.0 in real reports, since DRAM is read in 64 byte where a
@@ -28,6 +28,8 @@ _FETCHED: Final = 2.0
 """Times its bytes that L2 may fetch: a missing sector of 32 byte fetches two of them."""
 _LOW: Final = 0.5
 """Hit rate below which most of what L2 delivers comes from below it."""
+_READS: Final = "read_return"
+"""The measure of L2 that has no writes."""
 _TRANSCENDENTAL: Final = 0.05
 """Share of transcendental instructions from which on FLOP understate the work."""
 
@@ -93,10 +95,13 @@ def dram_beyond_l2(view: View) -> Iterator[Evidence]:
     """More bytes moved at DRAM than at L2.
 
     What SMs move passes L2, so that DRAM moves more only where a missing sector of 32 byte fetches 64, where L2 writes
-    back what an earlier launch left, or where something goes past the counter of L2: copy engines, other processes, a
-    measure of L2 that sees reads only. An intensity at one of the two is then not that of the launch.
+    back what an earlier launch left, or where something goes past the counter of L2: copy engines, other processes. An
+    intensity at one of the two is then not that of the launch. Where L2 is known in part, or by a measure that sees
+    reads only, nothing follows.
     """
     dram, l2 = view.floats("traffic.dram.bytes"), view.floats("traffic.l2.bytes")
+    is_whole = (view.labels("traffic.l2.extent") == Extent.EXACT.label) & (view.labels("traffic.l2.measure") != _READS)
+    l2 = np.where(is_whole, l2, np.nan)
     beyond, far = dram > _MORE * l2 + _NOISE, dram > _FETCHED * l2 + _NOISE
     for hit, severity, cause in (
         (far, Severity.WARNING, "some traffic is in one of them only"),
@@ -122,6 +127,8 @@ def misses_without_source(view: View) -> Iterator[Evidence]:
     memory, in another GPU or in the other half of L2, whose bandwidths are lower, and no tier of this report shows it.
     """
     dram, seen = view.floats("traffic.dram.bytes"), view.floats("traffic.l2.measures.tag.bytes")
+    # Of a part of what DRAM moved nothing follows.
+    dram = np.where(view.labels("traffic.dram.extent") == Extent.EXACT.label, dram, np.nan)
     rate = view.floats("hit_rate.l2")
     seen = np.where(np.isnan(seen), view.floats("traffic.l2.bytes"), seen)
     missed = np.clip(1.0 - rate - _HALF_DIGIT, 0.0, 1.0) * seen
@@ -144,11 +151,14 @@ def transcendental_work(view: View) -> Iterator[Evidence]:
 
     Sine, exponential, logarithm, reciprocal and square root, and conversions, run on their own unit (XU), at a quarter
     of the rate of FP32 or less. They are in no FLOP counter, so that FLOP understate what such a kernel computes, and
-    its roof is that of XU.
+    its roof is that of XU. A kernel without floating-point work has conversions only; work on tensor cores counts with
+    two FLOP an instruction.
     """
     xu, scalar = view.floats("checks.transcendental.warp") * _WARP, view.floats("checks.transcendental.scalar")
-    share = ratio(xu, xu + scalar)
-    hit = share > _TRANSCENDENTAL
+    tensor = [view.floats(f"work.{path}.count") / 2 for path in FLOP_PATHS if path not in SCALAR_FLOP_PATHS]
+    counted = scalar + np.nansum(tensor, axis=0)
+    share = ratio(xu, xu + counted)
+    hit = (share > _TRANSCENDENTAL) & (counted > 0)
     if hit.any():
         worst = largest(share, hit)
         yield Evidence(

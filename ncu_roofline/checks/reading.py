@@ -139,14 +139,14 @@ def ends_inside_launch(view: View) -> Iterator[Evidence]:
     """An input ends inside a launch.
 
     Every launch of a kernel has the same metrics. Where the last launch of a table has fewer rows than any other launch
-    of its kernel, the file was cut: in copying, or because ncu was ended while it wrote. What is missing of that launch
-    is unknown, and launches behind it may be missing.
+    of its kernel in the same process and on the same device, the file was cut: in copying, or because ncu was ended
+    while it wrote. What is missing of that launch is unknown, and launches behind it may be missing.
     """
     for facts in view.inputs:
-        rows, kernels = facts.rows_of_launch, facts.kernels
-        if rows is None or kernels is None or len(rows) < 2:
+        rows, alike = facts.rows_of_launch, facts.alike
+        if rows is None or alike is None or len(rows) < 2:
             continue
-        others = rows[:-1][kernels[:-1] == kernels[-1]]
+        others = rows[:-1][alike[:-1] == alike[-1]]
         if len(others) and rows[-1] < others.min():
             mask = _no_launch(view)
             mask[facts.first_launch + len(rows) - 1] = True

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ncu_roofline.arrays import BoolArray, FloatArray, ObjectArray, nothing, numbered_rows, unknown
+from ncu_roofline.arrays import BoolArray, FloatArray, nothing, numbered_rows, unknown
 from ncu_roofline.claims import Verdict
 from ncu_roofline.collect import COLLECT, collection_command
 from ncu_roofline.errors import InputError
@@ -50,8 +50,8 @@ class InputFacts:
     """How many launches were to be profiled at most, where the report says so."""
     rows_of_launch: npt.NDArray[np.int64] | None = None
     """Rows of metrics of each launch, where a launch has several."""
-    kernels: ObjectArray | None = None
-    """Names of the kernels of the launches."""
+    alike: npt.NDArray[np.intp] | None = None
+    """A number for each launch, the same for those of one kernel in one process on one device."""
     rewritten: str = ""
     """How the table was turned back into one of ncu, where another program had written it again."""
     other_session: str = ""

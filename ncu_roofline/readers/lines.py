@@ -31,6 +31,7 @@ _LINES_KEPT: Final = 20
 _QUOTE: Final = 0x22
 _CELL: Final = rb'(?:"(?:[^"]|"")*"|[^",\r\n]*)'
 _WHOLE_RECORD: Final = re.compile(_CELL + rb"(?:," + _CELL + rb")*\r?\n?")
+_GPUS: Final = b'"GPU ID","GPU Name",'
 _GLUED_ROW: Final = re.compile(rb'"\d+","\d+","')
 
 
@@ -228,8 +229,10 @@ def _clean(
     """
     first_run, begins = log.run, []
     is_record = _starts_record(np.frombuffer(data, np.uint8), offsets, quoted=header.quoted)
-    keep = is_record.copy()
     ends = np.append(offsets[1:], len(data))
+    if _GPUS in data:
+        _leave_out_gpus(data, offsets, ends, is_record)
+    keep = is_record.copy()
     odd_lines = np.flatnonzero(~is_record)
     sequences = np.split(odd_lines, np.flatnonzero(np.diff(odd_lines) > 1) + 1) if len(odd_lines) else []
     next_header: int | None = None
@@ -268,6 +271,17 @@ def _clean(
     lengths = np.where(keep, ends - offsets, 0)
     shifted = int(offsets[0]) + np.cumsum(lengths) - lengths
     return Block(_kept(data, offsets, ends, keep), shifted[starts], lines, runs), next_header
+
+
+def _leave_out_gpus(data: bytes, offsets: Offsets, ends: Offsets, is_record: BoolArray) -> None:
+    """Take rows of the table of GPUs, which ncu prints below the section "NUMA Affinity", for what they are."""
+    is_of_gpus = False
+    for position in range(len(offsets)):
+        content = data[offsets[position] : ends[position]]
+        is_of_gpus = content.startswith(_GPUS) or (
+            is_of_gpus and bool(is_record[position]) and not _GLUED_ROW.match(content)
+        )
+        is_record[position] &= not is_of_gpus
 
 
 def _kept(data: bytes, offsets: Offsets, ends: Offsets, keep: BoolArray) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,10 +22,13 @@ from ncu_roofline.readers.sniff import RAW_PAGE
 _SEPARATORS: Final = (";", "\t", "|")
 _HEAD_BYTES: Final = 1 << 16
 _NUMBERS: Final = ("ID", "Process ID", "Context", "Stream", "Device", "Invocations")
-_WHOLE: Final = re.compile(r"([0-9]+)\.0*")
-_ROW_NUMBERS: Final = re.compile(r"|index|Unnamed: 0|level_0")
+_WHOLE: Final = re.compile(r"([0-9]+)[.,]0*")
+_ROW_NUMBERS: Final = re.compile(r"|#|index|Unnamed: 0(?:\.[0-9]+)?|level_[0-9]")
 _FLOAT_ID: Final = re.compile(rb'(?:"?"?,.*\n)?"?[0-9]+\.0*"?,')
 """The first row, maybe behind the row of units, has an id that is a float."""
+_LONGEST_CELL: Final = 1 << 30
+_CELL_LINES: Final = 40
+"""How many lines a row may have: a quote that is open for longer is a damaged one."""
 _TOP_LINES: Final = 3
 _TOP_BYTES: Final = 100
 _ID_FIRST: Final = re.compile(rb'"?ID"?[,;\t|]')
@@ -53,7 +56,10 @@ def restored(path: str, text: Text, header: Header | None) -> Restored | None:
 
     """
     if header is not None and _ROW_NUMBERS.fullmatch(header.columns[0]):
-        return Restored(_written(_without_row_numbers(_rows(text, ","))), "a column of row numbers was taken off")
+        rows = _without_row_numbers(_rows(text, ","))
+        if not _has_header(rows):
+            raise _pivoted(path, header)
+        return Restored(_written(rows), "a column of row numbers was taken off")
     if header is not None and _FLOAT_ID.match(text[header.body : header.body + _HEAD_BYTES]):
         return Restored(_written(_rows(text, ",")), "its ids were made floats")
     if header is not None and not (header.columns[0] == "Kernel Name" and "ID" not in header.columns):
@@ -69,23 +75,48 @@ def restored(path: str, text: Text, header: Header | None) -> Restored | None:
             how = "its rows and columns were exchanged; lines are counted after turning it back"
             return Restored(_written(turned), how)
     if header is not None:
-        raise InputError(
-            path,
-            "the table has one row per kernel and a column per metric, but neither launches (ID) nor units: it was "
-            "pivoted by another program",
-            f"Analyse the table that ncu wrote, or export it again: {RAW_PAGE}",
-            header.line,
-        )
+        raise _pivoted(path, header)
     return None
 
 
+def _pivoted(path: str, header: Header) -> InputError:
+    return InputError(
+        path,
+        "the table has one row per kernel and a column per metric, but neither launches (ID) nor units: it was pivoted "
+        "by another program",
+        f"Analyse the table that ncu wrote, or export it again: {RAW_PAGE}",
+        header.line,
+    )
+
+
 def _rows(text: Text, separator: str) -> list[list[str]]:
-    """All rows of a text; nothing where it cannot be split."""
-    content = io.StringIO(text[:].decode("utf-8", "replace"), newline="")
-    try:
-        return list(csv.reader(content, delimiter=separator))
-    except csv.Error:
-        return []
+    """All rows of a text, messages of ncu among them as one cell."""
+    csv.field_size_limit(_LONGEST_CELL)
+    rows: list[list[str]] = []
+    for record in _records(text[:].decode("utf-8", "replace")):
+        if record.startswith("=="):
+            rows.append([record])
+            continue
+        try:
+            rows += csv.reader(io.StringIO(record, newline=""), delimiter=separator)
+        except csv.Error:
+            rows.append([record])
+    return rows
+
+
+def _records(text: str) -> Iterator[str]:
+    """Lines, those of a cell with line breaks together; a quote that is never closed is one of its own line."""
+    lines = text.split("\n")
+    number = 0
+    while number < len(lines):
+        record, end = lines[number].rstrip("\r"), number + 1
+        quotes = record.count('"')
+        while quotes % 2 and end < min(len(lines), number + _CELL_LINES):
+            record, quotes, end = f"{record}\n{lines[end]}", quotes + lines[end].count('"'), end + 1
+        if quotes % 2:
+            record, end = lines[number].rstrip("\r"), number + 1
+        yield record
+        number = end
 
 
 def _is_header(row: Sequence[str]) -> bool:
@@ -100,7 +131,7 @@ def _without_row_numbers(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str
     """Rows of the table without the columns of row numbers before the others; lines before the header stay."""
     begin, names = next(((number, row) for number, row in enumerate(rows) if _is_header(row)), (0, [""]))
     added = next((place for place, name in enumerate(names) if not _ROW_NUMBERS.fullmatch(name)), 0)
-    return [*rows[:begin], *(row[added:] for row in rows[begin:])] if added else rows
+    return [*rows[:begin], *(row[added:] if len(row) > 1 else row for row in rows[begin:])] if added else rows
 
 
 def _may_be_turned(text: Text) -> bool:
@@ -133,7 +164,7 @@ def _written(rows: Sequence[Sequence[str]]) -> bytes:
         if _is_header(row):
             header = row
             writer.writerow(row)
-        elif header:
+        elif header and len(row) > 1:
             writer.writerow(
                 [_cell(name, cell) for name, cell in zip(header, row, strict=False)] + list(row[len(header) :])
             )

@@ -180,16 +180,22 @@ def rows_of_blocks(table: Table, log: LineLog, at: Callable[[int], None]) -> Ite
             problem = "these lines cannot be split into rows"
             raise InputError(table.path, problem, "Export the report again.", int(block.lines[0]))
         ids = [name for name in IDS if name in frame.columns]
-        frame = frame.with_columns(pl.col(ids).cast(pl.Int64, strict=False))
-        frame = frame.select(*table.kept, *_shape(table.columns))
-        whole = frame["is_row"] & (frame["is_full"] | _is_uncut(table, block, frame["is_full"])) & frame["fits"]
+        texts, frame = frame, frame.with_columns(pl.col(ids).cast(pl.Int64, strict=False))
+        is_of_process = _is_of_process(texts, frame) if table.repeats else pl.lit(True)
+        frame = frame.select(*table.kept, *_shape(table.columns), is_of_process.alias("is_of_process"))
+        whole = (
+            frame["is_row"]
+            & frame["is_of_process"]
+            & (frame["is_full"] | _is_uncut(table, block, frame["is_full"]))
+            & frame["fits"]
+        )
         if not whole.all():
             is_row = frame["is_row"]
             for position in (~whole).arg_true():
                 log.add("damaged" if is_row[position] else "foreign", int(block.lines[position]))
             block, frame = block.keep(whole.arg_true().to_numpy()), frame.filter(whole)
         if frame.height:
-            frame = frame.drop(_SHAPE).with_columns(run=block.runs)
+            frame = frame.drop(*_SHAPE, "is_of_process").with_columns(run=block.runs)
             yield Rows(frame, block.lines.__getitem__, block.keep)
 
 
@@ -228,6 +234,13 @@ def _shape(columns: Collection[str]) -> list[pl.Expr]:
         pl.col(last).is_not_null().alias("is_full"),
         pl.col("overflow").is_null().alias("fits"),
     ]
+
+
+def _is_of_process(texts: pl.DataFrame, numbers: pl.DataFrame) -> pl.Series:
+    """Whether each row has a number as its process, or none: with anything else it belongs to no launch."""
+    if "process" not in texts.columns:
+        return pl.Series(np.ones(texts.height, np.bool_))
+    return numbers["process"].is_not_null() | texts["process"].fill_null("").is_in([""])
 
 
 def _is_uncut(table: Table, block: Block, is_full: pl.Series) -> pl.Series:

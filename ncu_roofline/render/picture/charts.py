@@ -244,11 +244,7 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
         leading=(leading, float(group["leading.rate"])),
         work=work,
         traffic=traffic,
-        busy={
-            title: (float(group[f"utilization.{name}.low"]), float(group[f"utilization.{name}.high"]))
-            for name, title in UTILIZATION_TITLES.items()
-            if group.get(f"utilization.{name}.high", math.nan) >= 0
-        },
+        busy=_busy(group),
         ledger={name: value for name, value in group.items() if name.partition(".")[0] == "ledger"},
         intensity=intensity,
         all_intensity=every,
@@ -259,6 +255,18 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
         kind=kind,
         wrong=not wrong.isdisjoint(group["launches"]),
     )
+
+
+def _busy(group: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Throughput percentages of ncu by unit; those over active cycles only where there is none over all cycles."""
+    found = {}
+    for kind, sort in (("utilization_active", " (active cycles)"), ("utilization", "")):
+        for name, title in UTILIZATION_TITLES.items():
+            low, high = (group.get(f"{kind}.{name}.{end}", math.nan) for end in ("low", "high"))
+            other = group.get(f"utilization.{name}.high", math.nan)
+            if high >= 0 and (kind == "utilization" or not other >= 0):
+                found[f"{title}{sort}"] = (float(low), float(high))
+    return found
 
 
 def _may_divide(group: Mapping[str, Any], path: str, tier: str) -> bool:

@@ -91,7 +91,7 @@ def draw_shares(plot: Plot) -> Iterator[str]:
         yield line(_x(step / 100), TOP + 10, _x(step / 100), bottom, colors["grid"], 1)
     for number, (name, marks) in enumerate(rows.items()):
         y = TOP + 10 + _ROW * (number + 0.5)
-        kind = _KINDS.get(name.removesuffix(f" {_BUSY}"), COMPUTE)
+        kind = _KINDS.get(name.removesuffix(f" {_BUSY}").partition(" (")[0], COMPUTE)
         yield line(LEFT, y, RIGHT, y, colors["line"], 1)
         yield text(RIGHT + 10, y + 4, name, colors[kind])
         for mark, share in sorted(marks, key=lambda one: -radius(one[0])):
