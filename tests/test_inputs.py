@@ -165,6 +165,11 @@ def test_damaged_report_of_a_folder_is_a_warning_and_the_others_are_read(tmp_pat
         ("x.ncu-rep", b""),
         ("x.csv", b'"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'),
         ("x.csv.gz", b"\x1f\x8b\x08\x00"),
+        ("x.ncu-rep", b"\0" * 500),
+        ("x.ncu-rep", b"no report"),
+        ("x.csv", b'"ID","Process ID","Process Name","Host Na'),
+        ("x.csv", b'"ID","Process ID","Kernel Name","gpu__time_duration.sum"\n'),
+        ("x.csv", b'"ID","Process ID","Kernel Name","gpu__time_duration.sum"\n"0","1","k","5"\n'),
     ],
 )
 def test_file_of_a_folder_that_was_to_be_a_report_is_a_warning(tmp_path: Path, name: str, content: bytes) -> None:
@@ -173,6 +178,16 @@ def test_file_of_a_folder_that_was_to_be_a_report_is_a_warning(tmp_path: Path, n
     found = finding(nr.analyze(tmp_path), "damaged-files")
     assert found is not None
     assert name in found.message
+
+
+def test_damaged_files_have_their_own_advice_each(tmp_path: Path) -> None:
+    (tmp_path / "a.ncu-rep").write_bytes(binary_report.of_launches(2))
+    (tmp_path / "b.ncu-rep").write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    (tmp_path / "c.csv").write_bytes(b'"ID","Process ID","Proc')
+    found = finding(nr.analyze(tmp_path), "damaged-files")
+    assert found is not None
+    assert "not a report. Fetch the file itself with `git lfs pull`)" in found.message
+    assert "the file is cut. Copy it again" in found.message
 
 
 def test_other_file_of_a_folder_is_a_note(tmp_path: Path) -> None:

@@ -176,12 +176,19 @@ def damaged_files(view: View) -> Iterator[Evidence]:
     """
     damaged = [error for error in view.passed_over if error.is_damaged]
     if damaged:
-        help_ = next((error.help for error in damaged if error.help), "")
-        yield Evidence(_no_launch(view), f"skipped {_files(damaged)}; their launches are missing.", help_)
+        # What to do differs from file to file; said once where it is the same.
+        advice = dict.fromkeys(error.help for error in damaged[:_SHOWN] if error.help)
+        help_ = next(iter(advice), "") if len(advice) == 1 else ""
+        said = _files(damaged, with_help=len(advice) > 1)
+        yield Evidence(_no_launch(view), f"skipped {said}; their launches are missing.", help_)
 
 
-def _files(errors: Sequence[InputError]) -> str:
-    said = "; ".join(f"{error.path} ({error.problem})" for error in errors[:_SHOWN])
+def _files(errors: Sequence[InputError], *, with_help: bool = False) -> str:
+    texts = [
+        f"{error.problem.rstrip('.')}. {error.help.rstrip('.')}" if with_help and error.help else error.problem
+        for error in errors
+    ]
+    said = "; ".join(f"{error.path} ({text})" for error, text in zip(errors[:_SHOWN], texts, strict=False))
     more = len(errors) - _SHOWN
     return f"{count(len(errors), 'file')}: {said}{f'; and {more} more' if more > 0 else ''}"
 

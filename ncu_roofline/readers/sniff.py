@@ -48,6 +48,7 @@ _NSYS_TEXT: Final = re.compile(
     re.MULTILINE,
 )
 """Headers of the tables of ``nsys stats``, and lines that nsys prints while it writes reports."""
+_BEGIN_OF_HEADER: Final = (b'"ID","Process ID"', b'"Process ID","Process Name"')
 _TRACE: Final = re.compile(rb'"traceEvents"|"schemaVersion"\s*:')
 
 _AS_TIMING: Final = "Give it beside a report of ncu: ncu-roofline analyze REPORT --timing {path}"
@@ -100,7 +101,7 @@ def reject_binary(path: str, head: bytes) -> None:
 
 
 def _is_called_report(path: str) -> bool:
-    """Whether an empty file was meant to be a report; nothing else is told by a name."""
+    """Whether a file without content of its own kind was meant to be a report; nothing else is told by a name."""
     return path.endswith((".ncu-rep", ".ncu-repz", ".nsight-cuprof-report"))
 
 
@@ -137,6 +138,20 @@ def explain_no_table(path: str, text: bytes) -> InputError:
             "this is a trace of the PyTorch profiler, which has no counters",
             f"{_AS_TIMING.format(path=path)}. For a timeline, profile with nsys: nsys export --type sqlite X.nsys-rep, "
             "then ncu-roofline budget REPORT --timeline X.sqlite",
+        )
+    if text.lstrip(b"\xef\xbb\xbf \r\n").startswith(_BEGIN_OF_HEADER):
+        return InputError(
+            path,
+            "the table ends inside its header: the file is cut",
+            f"Copy it again, or export it again: {RAW_PAGE}",
+            is_damaged=True,
+        )
+    if _is_called_report(path):
+        return InputError(
+            path,
+            "this is named as a binary report of ncu and does not begin as one: it is damaged, or no report",
+            "Copy it again, or profile again.",
+            is_damaged=True,
         )
     return InputError(
         path,

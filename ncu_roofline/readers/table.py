@@ -170,11 +170,14 @@ def _units_row(path: str, form: str, text: Text, header: Header, log: LineLog) -
         row, end = line_at(text, start)
         log.skip("foreign", row, line)
         start, line = end, line + 1
+    if start >= len(text):
+        raise explain_no_launches(path, header.line, text[:_MESSAGES_BYTES], 0)
     raise InputError(
         path,
         "the raw page has no row of units below its header: another program has removed it",
         f"Without units its numbers have no meaning. Analyse the table that ncu wrote, or export it again: {RAW_PAGE}",
         line,
+        is_damaged=True,
     )
 
 
