@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,15 @@ def test_session_page_of_a_details_page_is_found_by_the_name_of_the_report(write
     path = write(details(*launch({"T": "20 us"})), "run7_details.csv")
     write(page_of("ncu --clock-control none ./app"), "run7_session.csv")
     assert nr.analyze(path).inputs[0].conditions.clock_control == "none"
+
+
+def test_session_page_may_be_compressed(tmp_path: Path) -> None:
+    page = tmp_path / "session.csv.gz"
+    page.write_bytes(gzip.compress(page_of("ncu --clock-control none ./app").encode()))
+    assert read_session(str(page)).command_line == "ncu --clock-control none ./app"
+    page.write_bytes(page.read_bytes()[:-9])
+    with pytest.raises(nr.NcuRooflineError, match="cannot be read"):
+        read_session(str(page))
 
 
 def test_session_page_of_another_process_says_nothing(write: Write) -> None:

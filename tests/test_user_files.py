@@ -209,12 +209,30 @@ def test_odd_configuration_is_used_or_refused_with_its_name(
         assert result.exit_code in (0, 1, 2), changed[at]
 
 
-def test_table_of_tools_that_is_a_number_is_not_ours_to_complain_about(
+def test_table_of_tools_that_is_a_number_is_named_with_file_and_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pyproject.toml").write_text("tool = 1\n")
-    assert CliRunner().invoke(main, ["check", SAMPLE]).exit_code == 0
+    (tmp_path / "pyproject.toml").write_text("\ntool = 1\n")
+    result = CliRunner().invoke(main, ["check", SAMPLE])
+    assert (result.exit_code, result.stderr) == (2, "error: pyproject.toml:2 tool: is not a table\n")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("kernel", '"("'), ("conditions", '"hot=yes"'), ("fail-on", '["no", "note"]')],
+)
+def test_value_of_a_configuration_file_that_cannot_be_used_is_named_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Another tool may have a key of the same name.
+    text = f"[tool.other]\n{key} = 5\n\n[tool.ncu-roofline]\n{key} = {value}\n"
+    (tmp_path / "pyproject.toml").write_text(text)
+    command = "analyze" if key in ("kernel", "conditions") else "check"
+    result = CliRunner().invoke(main, [command, SAMPLE])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: pyproject.toml:5")
 
 
 @pytest.mark.parametrize(

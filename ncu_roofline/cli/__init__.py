@@ -17,7 +17,7 @@ from ncu_roofline.cli.budget import budget
 from ncu_roofline.cli.check import check
 from ncu_roofline.cli.collect import collect
 from ncu_roofline.cli.compare import compare
-from ncu_roofline.cli.config import defaults
+from ncu_roofline.cli.config import defaults, place_of
 from ncu_roofline.cli.devices import devices
 from ncu_roofline.cli.explain import explain
 from ncu_roofline.cli.maps import maps
@@ -35,7 +35,8 @@ class _Program(click.Group):
         try:
             return super().invoke(ctx)
         except NcuRooflineError as error:
-            click.echo(f"error: {messages.of_error(ctx, error)}", err=True)
+            place = f"{where}: " if (where := place_of(error)) else ""
+            click.echo(f"error: {place}{messages.of_error(ctx, error)}", err=True)
             ctx.exit(USAGE_ERROR)
         except BrokenPipeError:
             # The reader of standard output has seen enough; nothing may be flushed into it at exit.

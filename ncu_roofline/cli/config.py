@@ -18,6 +18,7 @@ from ncu_roofline.errors import UsageError
 
 _OWN: Final = "ncu-roofline.toml"
 _PROJECT: Final = "pyproject.toml"
+_OWN_TABLE: Final = re.compile(r"\s*\[\s*tool\s*\.\s*[\"']?ncu-roofline[\"']?\s*\]")
 _COMMANDS: Final = ("analyze", "check", "compare", "explain", "budget")
 _NOT_FOR_FILES: Final = frozenset({"output", "write-baseline", "save-baseline"})
 
@@ -44,10 +45,23 @@ def defaults(commands: Mapping[str, click.Command]) -> dict[str, dict[str, Any]]
     return found
 
 
+def place_of(error: Exception) -> str:
+    """The file and line from which the value of an option is that cannot be used; empty: it is not of a file."""
+    if not isinstance(error, UsageError) or not error.option.startswith("--"):
+        return ""
+    path, table, text = _table()
+    key = error.option.removeprefix("--")
+    values = table.get(key, [])
+    given = map(str, values if isinstance(values, list) else [values])
+    return _place(path, text, key) if error.value in given else ""
+
+
 def _place(path: Path, text: str, key: str) -> str:
-    """A file with the line of a key, where the key stands at the beginning of one."""
-    names = rf"^\s*[\"']?{re.escape(key)}[\"']?\s*="
-    line = next((number for number, line in enumerate(text.splitlines(), 1) if re.match(names, line)), None)
+    """A file with the line of a key of our table, where the key stands at the beginning of one."""
+    names = re.compile(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=")
+    lines = list(enumerate(text.splitlines(), 1))
+    own = next((place for place, (_, line) in enumerate(lines) if _OWN_TABLE.match(line)), 0)
+    line = next((number for number, line in lines[own:] if names.match(line)), None)
     return str(path) if line is None else f"{path}:{line}"
 
 
@@ -98,8 +112,9 @@ def _table() -> tuple[Path, Mapping[str, Any], str]:
     if project.is_file():
         document, text = _read(project)
         tools = document.get("tool", {})
-        # A table of another project is not ours to complain about.
-        table = tools.get("ncu-roofline", {}) if isinstance(tools, dict) else {}
+        if not isinstance(tools, dict):
+            raise UsageError(_place(project, text, "tool"), "tool", "is not a table")
+        table = tools.get("ncu-roofline", {})
         if not isinstance(table, dict):
             raise UsageError(_place(project, text, "ncu-roofline"), "tool.ncu-roofline", "is not a table")
         return project, table, text

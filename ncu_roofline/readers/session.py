@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from ncu_roofline.errors import InputError
+from ncu_roofline.readers.packed import UNPACKING_ERRORS, unpacked
 from ncu_roofline.readers.report import Session
 
 VERSION_PROPERTY: Final = "Nsight Compute Target"
@@ -25,9 +26,10 @@ def read_session(path: str) -> Session:
 
     """
     try:
-        text = Path(path).read_text("utf-8-sig", "replace")
-    except OSError as error:
-        raise InputError(path, f"cannot be read: {error.strerror}") from error
+        with Path(path).open("rb") as file:
+            text = unpacked(file).read().decode("utf-8-sig", "replace")
+    except UNPACKING_ERRORS as error:
+        raise InputError(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
     try:
         tables = _tables(list(csv.reader(text.splitlines())))
     except csv.Error as error:
