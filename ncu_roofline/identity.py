@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,14 @@ from ncu_roofline.vocabulary import DEFAULT_DOMAIN, GRAPH, KERNEL, RANGE, is_com
 
 _DIMENSIONS = re.compile(r"\(\s*([0-9]{1,10}),\s*([0-9]{1,10}),\s*([0-9]{1,10})\s*\)")
 _ORDINAL = re.compile(r"[0-9]{1,9}")
+_NOT_PRINTED = (None, "", "n/a")
+_FORMS: dict[str, Callable[[str], object]] = {
+    "grid": _DIMENSIONS.fullmatch,
+    "block": _DIMENSIONS.fullmatch,
+    "device_ordinal": _ORDINAL.fullmatch,
+    "cc": is_compute_capability,
+}
+"""What the columns of the identity have to look like."""
 _NVTX_ENTRY = re.compile(r'"([^"]*)"')
 
 
@@ -141,6 +149,17 @@ def state_device(launches: Columns, device: str | None) -> tuple[str, ...]:
             raise UsageError("device", device, match.reason)
     launches["device"][unnamed] = device
     return () if unnamed.any() else (f"--device {device} has no effect: every launch states its device",)
+
+
+def not_understood(printed: Columns) -> dict[str, BoolArray]:
+    """Launches whose grid, block, device or compute capability was printed as something else, by the column."""
+    found = {}
+    for name, fits in _FORMS.items():
+        distinct = dict.fromkeys(printed[name].tolist())
+        odd = {text for text in distinct if text not in _NOT_PRINTED and not fits(text)}
+        if odd:
+            found[name] = mapped(odd.__contains__, printed[name].tolist()).astype(np.bool_)
+    return found
 
 
 def _compute_capability(counters: Counters, base: MetricMap) -> ObjectArray:

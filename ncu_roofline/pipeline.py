@@ -35,7 +35,7 @@ from ncu_roofline.evaluate import HIT_RATE, Quantities, evaluate
 from ncu_roofline.external import external_columns
 from ncu_roofline.grouping import adds_up, device_time
 from ncu_roofline.identities import Identity, check_identities
-from ncu_roofline.identity import grids_in_blocks, identify, state_compute_capability, state_device
+from ncu_roofline.identity import grids_in_blocks, identify, not_understood, state_compute_capability, state_device
 from ncu_roofline.inputs import conditions_under, counters_of, read_all, session_of, timings_of
 from ncu_roofline.labels import load_labels
 from ncu_roofline.ledger import ledger_columns, read_expectations
@@ -430,6 +430,15 @@ def _empty(dtype: np.dtype[Any], size: int) -> npt.NDArray[Any]:
     return unknown(size) if dtype.kind == "f" else np.zeros(size, dtype)
 
 
+def _odd_identity(launches: Columns) -> tuple[tuple[str, BoolArray, str, int], ...]:
+    """Columns of the identity that were not understood: launches, and text and line of the first."""
+    found = []
+    for name, odd in not_understood(launches).items():
+        at = int(np.flatnonzero(odd)[0])
+        found.append((name, odd, str(launches[name][at]), int(launches["line"][at])))
+    return tuple(found)
+
+
 def _facts(
     reports: Sequence[RawReport],
     counters: Sequence[Counters],
@@ -459,6 +468,7 @@ def _facts(
                 loss=report.loss,
                 rewritten=report.rewritten,
                 rows_of_launch=report.rows_of_launch,
+                odd_identity=_odd_identity(report.launches),
                 alike=numbered_rows([report.launches[name] for name in _ALIKE])[0],
                 launch_count=conditions.launch_count,
                 cache_control=conditions.cache_control,

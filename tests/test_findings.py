@@ -79,6 +79,7 @@ FIRING: dict[str, Callable[[], str | bytes]] = {
     "R124": lambda: details(*launch(CLEAN | {"launch__grid_size": "2 "}), grid="(512, 1, 1)"),
     "R125": lambda: details(*launch(CLEAN | {"launch__grid_size": "3 "}), grid="(512, 1, 1)"),
     "R126": lambda: details(*launch(CLEAN), *launch(CLEAN, number=1)[:5]),
+    "R127": lambda: page({}).replace('"8.0"', '"eight"'),
     "M218": lambda: page({"dram__bytes.avg": "100 byte"}, gone=("DB",)),
     "P310": lambda: page({"DB": "5,000,000 byte"}),
     "P311": lambda: page(

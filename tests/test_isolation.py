@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from pathlib import Path
@@ -20,7 +22,7 @@ from ncu_roofline.render.html import to_html
 from ncu_roofline.render.picture.charts import charts
 from ncu_roofline.vocabulary import Severity
 from tests.conftest import Write
-from tests.support import SHORT, details, finding, launch, raw_page, row_of
+from tests.support import SHORT, details, finding, launch, quoted, raw_page, row_of
 from tests.test_findings import CLEAN
 
 TENSOR = "sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_off"
@@ -328,6 +330,36 @@ def test_explanation_of_a_peak_of_another_launch_says_so(write: Write) -> None:
     assert "100 x 1500000000" in output
 
 
+# --- cells of the identity ---
+
+
+@pytest.mark.parametrize(
+    ("column", "good", "name"),
+    [("Grid Size", "(512, 1, 1)", "grid"), ("Block Size", "(256, 1, 1)", "block"), ("Device", "0", "device"),
+     ("CC", "8.0", "compute capability")],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["raw", "details"])
+def test_cell_of_the_identity_that_cannot_be_read_is_a_finding(
+    write: Write, form: str, column: str, good: str, name: str
+) -> None:
+    if form == "raw":
+        text = raw_page({SHORT["T"]: ("us", ["20", "20"])})
+    else:
+        text = details(*launch({"T": "20 us"}), *launch({"T": "20 us"}, number=1))
+    lines = list(csv.reader(io.StringIO(text)))
+    place = lines[0].index(column)
+    assert lines[-1][place] == good
+    lines[-1][place] = "nonsense"
+    path = write("\n".join(map(quoted, lines)) + "\n")
+    analysis = nr.analyze(path)
+    found = finding(analysis, "identity-not-understood")
+    assert found is not None
+    assert (found.severity, found.launches) == (Severity.WARNING, (1,))
+    assert f"1 launch with a {name} that cannot be read: 'nonsense' on line {len(lines)}." in found.message
+    assert analysis.columns["time"].tolist() == [20e-6, 20e-6]
+    assert CliRunner().invoke(main, ["check", "--strict", path]).exit_code == 1
+
+
 # --- what else one cell must not decide ---
 
 
@@ -401,6 +433,13 @@ def test_work_of_some_launches_is_not_divided_by_bytes_of_others(
     (chart,) = charts(analysis)
     assert not any(value > 0 for mark in chart.marks for value in mark.all_intensity.values())
     assert not any(mark.intensity for mark in chart.marks)
+
+
+def test_page_says_of_how_many_launches_the_time_is(write: Write) -> None:
+    rows = [*launch(CLEAN), *launch({name: CLEAN[name] for name in CLEAN if name != "T"}, number=1)]
+    page = to_html(nr.analyze(write(details(*rows))))
+    assert ", &gt;=20.00 us (1 of 2 have a time)" in page
+    assert ">&gt;=20.00 us</td>" in page.replace("\u2009", " ").replace("\u202f", " ").replace("\xa0", " ")
 
 
 def test_page_says_of_how_many_launches_a_value_is(write: Write) -> None:

@@ -15,6 +15,7 @@ from ncu_roofline.vocabulary import Severity
 from ncu_roofline.wording import count, some
 
 _SHOWN = 5
+_IDENTITY = {"grid": "grid", "block": "block", "device_ordinal": "device", "cc": "compute capability"}
 
 
 def conflicting_values(view: View) -> Iterator[Evidence]:
@@ -86,6 +87,25 @@ def unit_not_understood(view: View) -> Iterator[Evidence]:
                 f"{_effect(row)} Export again with `ncu --import REPORT --csv --page raw --print-units base`, or "
                 "report the unit so that it can be added.",
                 _weight(view, row),
+            )
+
+
+def identity_not_understood(view: View) -> Iterator[Evidence]:
+    """The grid, the block, the device or the compute capability of a launch cannot be read.
+
+    Such a cell is not known: the launch keeps its counters, and forms a group of its own. Without a compute capability
+    only the common metric map is used.
+    """
+    for facts in view.inputs:
+        for name, odd, text, line in facts.odd_identity:
+            mask = np.zeros(view.size, np.bool_)
+            mask[facts.first_launch + np.flatnonzero(odd)] = True
+            first = " is the first" if odd.sum() > 1 else ""
+            yield Evidence(
+                mask,
+                f"{facts.path}: {count(int(odd.sum()), 'launch')} with a {_IDENTITY[name]} that cannot be read: "
+                f"{text!r} on line {line}{first}.",
+                "It is taken as not known. Export the report again.",
             )
 
 

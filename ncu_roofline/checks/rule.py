@@ -52,6 +52,8 @@ class InputFacts:
     """Rows of metrics of each launch, where a launch has several."""
     alike: npt.NDArray[np.intp] | None = None
     """A number for each launch, the same for those of one kernel in one process on one device."""
+    odd_identity: tuple[tuple[str, BoolArray, str, int], ...] = ()
+    """Columns of the identity with a text that they cannot have: its launches, and text and line of the first."""
     rewritten: str = ""
     """How the table was turned back into one of ncu, where another program had written it again."""
     other_session: str = ""

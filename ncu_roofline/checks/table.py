@@ -25,7 +25,7 @@ from ncu_roofline.checks import (
 from ncu_roofline.checks.rule import Rule
 from ncu_roofline.vocabulary import Severity
 
-NOT_UNDERSTOOD: Final = ("R105", "R121")
+NOT_UNDERSTOOD: Final = ("R105", "R121", "R127")
 """Rules on cells whose value or unit cannot be understood."""
 
 RULES: Final = (
@@ -54,6 +54,7 @@ RULES: Final = (
     Rule("R124", "grid-in-threads", Severity.NOTE, (), reading.grid_in_threads),
     Rule("R125", "grid-contradicted", Severity.WARNING, (), reading.grid_contradicted),
     Rule("R126", "ends-inside-a-launch", Severity.WARNING, (), reading.ends_inside_launch),
+    Rule("R127", "identity-not-understood", Severity.WARNING, (), cells.identity_not_understood),
     Rule("C401", "session-of-another-report", Severity.WARNING, (), conditions.session_of_another_report),
     Rule("C402", "captures-merged", Severity.NOTE, (), conditions.captures_merged),
     Rule("C403", "timing-of-other-conditions", Severity.NOTE, (), timing.timing_of_other_conditions),

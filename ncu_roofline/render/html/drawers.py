@@ -114,7 +114,9 @@ def _facts(mark: Mark, times: Sequence[float]) -> Iterator[str]:
     size = f"grid {shape(mark.grid)}, block {shape(mark.block)}"
     said = f"{count(mark.launches, 'launch')} ({positions(mark.members)}), {size}"
     known = [time for time in times if not math.isnan(time)]
-    said += f", {seconds(mark.time)}" if known else ""
+    is_part = 0 < len(known) < len(times)
+    said += f", {'&gt;=' if is_part else ''}{seconds(mark.time)}" if known else ""
+    said += f" ({len(known)} of {len(times)} have a time)" if is_part else ""
     if len(known) > 1:
         said += f"; one takes {seconds(min(known))} to {seconds(max(known))}, the median is {seconds(median(known))}"
         said += _histogram(known) if len(known) >= _FEW else ""

@@ -97,7 +97,7 @@ def _cells(mark: Mark, *, links: bool) -> dict[str, str]:
         "#": cell(mark.label, mark.number, "has an error: see its findings" if mark.wrong else ""),
         "Kernel group": f'<td class="text">{name}</td>',
         "Time %": cell(f"{mark.share:.1%}", mark.share),
-        "Time": cell(seconds(mark.time), mark.time),
+        "Time": cell(f"{'' if mark.is_timed else '>='}{seconds(mark.time)}", mark.time),
         "Launches": cell(f"{mark.launches:,}".replace(",", "\u2009"), mark.launches),
         "Bound by": f'<td class="text"><span class="swatch {mark.kind}"></span>{text(kind)}</td>',
         "% of roof": cell(percent(mark.fraction, at_least=not mark.complete), mark.fraction),

@@ -70,6 +70,8 @@ class Mark:
     grid: tuple[int, ...] | None
     block: tuple[int, ...] | None
     time: float
+    is_timed: bool
+    """Whether the time is that of all launches."""
     share: float
     path: str | None
     rate: float

@@ -238,6 +238,7 @@ def _mark(number: int, name: str, group: Mapping[str, Any], wrong: frozenset[int
         grid=group["grid"],
         block=group["block"],
         time=float(group["time"]),
+        is_timed=math.isnan(group["time"]) or group["timed"] == len(group["launches"]),
         share=float(group["share"]),
         path=path,
         rate=rate,
