@@ -452,3 +452,12 @@ def test_devices_show_of_an_ambiguous_name_names_the_products() -> None:
     result = run("devices", "show", "A100")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "NVIDIA A100-SXM4-80GB" in result.stderr
+
+
+@pytest.mark.parametrize("folder", ["/", "."])
+@pytest.mark.parametrize("option", ["--html", "--figure", "-o"])
+def test_folder_in_place_of_a_file_is_named_as_that(option: str, folder: str) -> None:
+    result = CliRunner().invoke(main, ["analyze", A100, option, folder])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert isinstance(result.exception, SystemExit)

@@ -72,9 +72,11 @@ def write_all(outputs: Sequence[Output], inputs: Sequence[str]) -> None:
         if target in seen:
             raise UsageError(output.option, output.name, "is the name of another output as well")
         seen.add(target)
+        if target.is_dir():
+            raise UsageError(output.option, output.name, "is a folder: give the name of a file")
         folder = next(parent for parent in target.parents if parent.exists())
         is_there = folder == target.parent or output.makes_folder
-        if not (is_there and folder.is_dir() and os.access(folder, os.W_OK)) or target.is_dir():
+        if not (is_there and folder.is_dir() and os.access(folder, os.W_OK)):
             raise UsageError(output.option, output.name, "cannot be written: there is no such folder, or it is closed")
     for output in files:
         Path(output.name).resolve().parent.mkdir(parents=True, exist_ok=True)
