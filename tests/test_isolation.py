@@ -363,6 +363,15 @@ def test_cell_of_the_identity_that_cannot_be_read_is_a_finding(
 # --- what else one cell must not decide ---
 
 
+def test_metric_that_has_two_columns_of_a_raw_page_is_one_that_contradicts_itself(write: Write) -> None:
+    page = raw_page({SHORT["T"]: ("us", ["20"]), SHORT["DB"]: ("Mbyte", ["100"]), "dram__x.sum": ("Gbyte", ["7"])})
+    analysis = nr.analyze(write(page.replace("dram__x.sum", SHORT["DB"])))
+    assert row_of(analysis)["traffic.dram.bytes"] == 100e6
+    found = finding(analysis, "conflicting-values")
+    assert found is not None
+    assert f"{SHORT['DB']} with 7 Gbyte on line 3" in found.message
+
+
 @pytest.mark.parametrize("text", ["x,12", "1,2,12", "a.5", "1.2.3", "12,34 56"])
 def test_text_that_is_no_number_has_no_say_in_the_number_format(write: Write, text: str) -> None:
     page = raw_page({SHORT["T"]: ("ns", ["100,000", "100,000"]), SHORT["DB"]: ("byte", ["800,000", text])})

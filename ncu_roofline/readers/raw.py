@@ -16,6 +16,8 @@ from ncu_roofline.readers.rows import LAST, Rows
 FORM: Final = "csv-raw"
 
 _PREFIX: Final = "metric:"
+_AGAIN: Final = "\t"
+"""Stands between a name that comes again and its place; in no name of a metric."""
 
 
 def matches(header: Header) -> bool:
@@ -23,20 +25,30 @@ def matches(header: Header) -> bool:
     return "ID" in header.columns and "Metric Name" not in header.columns
 
 
+def _names(header: Header) -> list[str]:
+    """Names of the columns; one that comes again has its place behind it, so that none hides another."""
+    seen: set[str] = set()
+    found = []
+    for position, name in enumerate(header.columns):
+        found.append(f"{name}{_AGAIN}{position}" if name in seen else name)
+        seen.add(name)
+    return found
+
+
 def units(header: Header, row: bytes) -> dict[str, str]:
-    """Units by metric when a line is the units row (its id cell is empty), else nothing."""
+    """Units by column when a line is the units row (its id cell is empty), else nothing."""
     cells = split_record(row)
     if not cells or cells[0] != "" or len(cells) != len(header.columns):
         return {}
-    return dict(zip(header.columns, cells, strict=False))
+    return dict(zip(_names(header), cells, strict=False))
 
 
 def columns(header: Header, names: AbstractSet[str] | None) -> dict[str, int]:
     """Positions of the wanted metric columns, prefixed, and of the last column, which shows a cut row."""
     wanted = {
         _PREFIX + name: position
-        for position, name in enumerate(header.columns)
-        if "__" in name and (names is None or name in names)
+        for position, name in enumerate(_names(header))
+        if "__" in name and (names is None or name.partition(_AGAIN)[0] in names)
     }
     return wanted | {LAST: len(header.columns) - 1}
 
@@ -55,7 +67,7 @@ def printed(columns: Collection[str], unit_of: Mapping[str, str]) -> pl.DataFram
     The units of columns that are not kept follow, without names: whether a table states units at all is one fact.
     """
     names = [name.removeprefix(_PREFIX) for name in columns if name.startswith(_PREFIX)]
-    kept = [("", name, unit_of.get(name, "")) for name in names]
+    kept = [("", name.partition(_AGAIN)[0], unit_of.get(name, "")) for name in names]
     others = sorted(set(unit_of.values()) - {unit for _, _, unit in kept})
     return pl.DataFrame(kept + [("", "", unit) for unit in others], schema=PRINTED_SCHEMA, orient="row")
 
