@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from ncu_roofline.units import BYTE, COUNT, RATIO, TIME, UNITS, Unit, find_unit
@@ -17,11 +18,11 @@ _SECTOR_BYTES: Final = 32
 """Bytes of a sector of L1, L2 and DRAM traffic (CUDA C++ Programming Guide, "Device Memory Accesses")."""
 
 _NOUNS: Final = (
-    ("__time_", TIME),
-    ("(?:_|^)bytes(?:_|$)", BYTE),
-    ("(?:_|^)sectors(?:_|$)", _SECTOR),
-    ("(?:_|^)cycles(?:_|$)", "cycle"),
-    ("(?:_|^)inst(?:_|$)", "inst"),
+    (re.compile("__time_"), TIME),
+    (re.compile("(?:_|^)bytes(?:_|$)"), BYTE),
+    (re.compile("(?:_|^)sectors(?:_|$)"), _SECTOR),
+    (re.compile("(?:_|^)cycles(?:_|$)"), "cycle"),
+    (re.compile("(?:_|^)inst(?:_|$)"), "inst"),
 )
 """What a base counter counts, by the first of these patterns in its name; others count events without a unit."""
 
@@ -91,8 +92,9 @@ def _is_scaled(dimension: str | None) -> bool:
     return dimension is not None and (dimension.startswith(BYTE) or dimension == TIME or dimension.endswith("/s"))
 
 
+@lru_cache(maxsize=1 << 14)
 def _noun_of(base: str) -> str | None:
-    return next((noun for pattern, noun in _NOUNS if re.search(pattern, base)), None)
+    return next((noun for pattern, noun in _NOUNS if pattern.search(base)), None)
 
 
 def _fits(dimension: str | None, unit: Unit, printed: str) -> bool:

@@ -469,7 +469,9 @@ def _facts(
                 rewritten=report.rewritten,
                 rows_of_launch=report.rows_of_launch,
                 odd_identity=_odd_identity(report.launches),
-                alike=numbered_rows([report.launches[name] for name in _ALIKE])[0],
+                alike=None
+                if report.rows_of_launch is None
+                else numbered_rows([report.launches[name] for name in _ALIKE])[0],
                 launch_count=conditions.launch_count,
                 cache_control=conditions.cache_control,
                 clock_control=conditions.clock_control,
