@@ -155,8 +155,7 @@ def not_understood(printed: Columns) -> dict[str, BoolArray]:
     """Launches whose grid, block, device or compute capability was printed as something else, by the column."""
     found = {}
     for name, fits in _FORMS.items():
-        distinct = dict.fromkeys(printed[name].tolist())
-        odd = {text for text in distinct if text not in _NOT_PRINTED and not fits(text)}
+        odd = {text for text in set(printed[name].tolist()) if text not in _NOT_PRINTED and not fits(text)}
         if odd:
             found[name] = mapped(odd.__contains__, printed[name].tolist()).astype(np.bool_)
     return found

@@ -189,11 +189,8 @@ def normalise(
     # Everything that is used counts something: below zero it was not measured.
     negative, cells = _apart(cells, value < 0, "reading")
     bad_units, cells = _apart(cells, _flags(problem is not None for problem in kinds["problem"]), "kind")
-    cells = _base_units(cells, readings, kinds)
-    beyond = ~is_measurable(cells["value"].to_numpy())
-    if beyond.any():
-        not_numbers = pl.concat([not_numbers, cells.filter(beyond).select(not_numbers.columns)])
-        cells = cells.filter(~beyond)
+    beyond, cells = _base_units(cells, readings, kinds)
+    not_numbers = pl.concat([not_numbers, beyond])
     values, rounding = _columns(cells, kinds, len(report))
     conflicts = cells.clear()
     if sum(np.count_nonzero(~np.isnan(column)) for column in values.values()) < cells.height:
@@ -263,7 +260,8 @@ def _by_kind(report: RawReport, labels: Labels, used: frozenset[str]) -> tuple[p
     # A cell has as many kinds as metrics that it stands for; those of one printed name follow each other.
     kinds_of = np.bincount(kinds["printed_as"].to_numpy(), minlength=report.printed.height)
     kind = (np.cumsum(kinds_of) - kinds_of)[printed_as]
-    if (kinds_of != 1).any():
+    # A row without a name has no cells.
+    if (kinds_of[(report.printed["metric"] != "").to_numpy()] != 1).any():
         times = kinds_of[printed_as]
         row = np.repeat(np.arange(len(times)), times)
         cells, kind = cells[row], kind[row] + np.arange(len(row)) - (np.cumsum(times) - times)[row]
@@ -344,19 +342,21 @@ def _other_not_available(report: RawReport, used: AbstractSet[str]) -> pl.DataFr
     return few.select("launch", names.gather(few["printed_as"]).alias("metric"))
 
 
-def _base_units(cells: pl.DataFrame, readings: pl.DataFrame, kinds: pl.DataFrame) -> pl.DataFrame:
-    """Cells with ``value`` and ``rounding`` in base units and ``code``."""
-    kind, reading = readings["kind"].to_numpy(), cells["reading"].to_numpy()
+def _base_units(cells: pl.DataFrame, readings: pl.DataFrame, kinds: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Cells of a size that no counter has, and the others with ``value``, ``rounding`` in base units and ``code``."""
+    kind = readings["kind"].to_numpy()
     times, divisor = kinds["times"].to_numpy(), (kinds["per"] * kinds["divide"]).to_numpy()
     scale = times / divisor
     # A whole number is exact only where nothing was scaled.
     may_be_exact = _flags(has in (COUNT, BYTE, TIME) for has in kinds["has"]) & (scale == 1.0)
     exact = may_be_exact[kind] & readings["is_whole"].to_numpy()
-    with np.errstate(over="ignore"):  # Infinite is not measurable, which is found afterwards.
+    with np.errstate(over="ignore"):  # What is infinite is not measurable.
         value = readings["value"].to_numpy() * times[kind] / divisor[kind]
         step = 0.5 * readings["step"].to_numpy() * scale[kind]
     rounding = np.where(exact, 0.0, step)
-    return cells.with_columns(
+    beyond, cells = _apart(cells, ~(is_measurable(value) | np.isnan(value)), "reading")
+    reading = cells["reading"].to_numpy()
+    return beyond, cells.with_columns(
         value=value[reading], rounding=rounding[reading], code=kinds["code"].to_numpy()[kind][reading]
     )
 
