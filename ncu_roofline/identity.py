@@ -151,14 +151,19 @@ def state_device(launches: Columns, device: str | None) -> tuple[str, ...]:
     return () if unnamed.any() else (f"--device {device} has no effect: every launch states its device",)
 
 
-def not_understood(printed: Columns) -> dict[str, BoolArray]:
-    """Launches whose grid, block, device or compute capability was printed as something else, by the column."""
-    found = {}
+def not_understood(printed: Columns) -> tuple[tuple[str, BoolArray, str, int], ...]:
+    """Columns of grid, block, device and compute capability that have something else.
+
+    Of each its name, the launches, and the text and line of the first.
+    """
+    found = []
     for name, fits in _FORMS.items():
         odd = {text for text in set(printed[name].tolist()) if text not in _NOT_PRINTED and not fits(text)}
         if odd:
-            found[name] = mapped(odd.__contains__, printed[name].tolist()).astype(np.bool_)
-    return found
+            hit = mapped(odd.__contains__, printed[name].tolist()).astype(np.bool_)
+            first = int(np.flatnonzero(hit)[0])
+            found.append((name, hit, str(printed[name][first]), int(printed["line"][first])))
+    return tuple(found)
 
 
 def _compute_capability(counters: Counters, base: MetricMap) -> ObjectArray:

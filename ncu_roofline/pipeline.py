@@ -430,15 +430,6 @@ def _empty(dtype: np.dtype[Any], size: int) -> npt.NDArray[Any]:
     return unknown(size) if dtype.kind == "f" else np.zeros(size, dtype)
 
 
-def _odd_identity(launches: Columns) -> tuple[tuple[str, BoolArray, str, int], ...]:
-    """Columns of the identity that were not understood: launches, and text and line of the first."""
-    found = []
-    for name, odd in not_understood(launches).items():
-        at = int(np.flatnonzero(odd)[0])
-        found.append((name, odd, str(launches[name][at]), int(launches["line"][at])))
-    return tuple(found)
-
-
 def _facts(
     reports: Sequence[RawReport],
     counters: Sequence[Counters],
@@ -468,7 +459,7 @@ def _facts(
                 loss=report.loss,
                 rewritten=report.rewritten,
                 rows_of_launch=report.rows_of_launch,
-                odd_identity=_odd_identity(report.launches),
+                odd_identity=not_understood(report.launches),
                 alike=None
                 if report.rows_of_launch is None
                 else numbered_rows([report.launches[name] for name in _ALIKE])[0],

@@ -50,7 +50,6 @@ KERNEL: Final = "kernel"
 RANGE: Final = "range"
 COMMAND_LIST: Final = "command-list"
 GRAPH: Final = "graph"
-KINDS: Final = (KERNEL, RANGE, COMMAND_LIST, GRAPH)
 """What an entry of a report is a result of: one launch, or all that ran in a range, a command list or a graph."""
 
 _COMPUTE_CAPABILITY: Final = re.compile(r"[0-9]+\.[0-9]+")

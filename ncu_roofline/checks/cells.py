@@ -98,8 +98,8 @@ def identity_not_understood(view: View) -> Iterator[Evidence]:
     """
     for facts in view.inputs:
         for name, odd, text, line in facts.odd_identity:
-            mask = np.zeros(view.size, np.bool_)
-            mask[facts.first_launch + np.flatnonzero(odd)] = True
+            mask = view.launches_of(facts)
+            mask[mask] = odd
             first = " is the first" if odd.sum() > 1 else ""
             yield Evidence(
                 mask,
